@@ -10,9 +10,10 @@ mod rungs;
 use isowarp::backend::Backend as _;
 use isowarp::element::DType;
 use isowarp::ir::Expr;
-use isowarp::patterns::sort_variants::TRANSPOSED;
 use isowarp::prelude::*;
 use isowarp::{Device, Result};
+use isowarp_textbook::SortVariant;
+use isowarp_textbook::sort::TRANSPOSED;
 pub use ready::Ready;
 pub(crate) use ready::{
     counted, counted_of, first_thousand, halves, image, into, one, one_of, pairs, random, random_indices, results, rising, turn_of, turned,
@@ -231,6 +232,7 @@ pub fn copies(device: &Device, n: u64, dtype: DType) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use isowarp_textbook::{HistogramVariant, MergeVariant, ReduceVariant, ScanVariant};
 
     #[test]
     fn every_rung_is_measured_under_its_name() {

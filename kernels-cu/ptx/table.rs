@@ -14,8 +14,6 @@ pub enum Source {
     Groups,
     /// `histogram.cu`
     Histogram,
-    /// `histogram_variants.cu`
-    HistogramVariants,
     /// `layout.cu`
     Layout,
     /// `map.cu`
@@ -26,18 +24,12 @@ pub enum Source {
     MergeFrom,
     /// `merge_sort.cu`
     MergeSort,
-    /// `merge_variants.cu`
-    MergeVariants,
     /// `moves.cu`
     Moves,
     /// `reduce.cu`
     Reduce,
-    /// `reduce_variants.cu`
-    ReduceVariants,
     /// `scan.cu`
     Scan,
-    /// `scan_variants.cu`
-    ScanVariants,
     /// `scatter.cu`
     Scatter,
     /// `segmented_short.cu`
@@ -50,8 +42,6 @@ pub enum Source {
     Select,
     /// `sort.cu`
     Sort,
-    /// `sort_variants.cu`
-    SortVariants,
     /// `top_k.cu`
     TopK,
 }
@@ -63,25 +53,20 @@ impl Source {
         Source::Filter,
         Source::Groups,
         Source::Histogram,
-        Source::HistogramVariants,
         Source::Layout,
         Source::Map,
         Source::Merge,
         Source::MergeFrom,
         Source::MergeSort,
-        Source::MergeVariants,
         Source::Moves,
         Source::Reduce,
-        Source::ReduceVariants,
         Source::Scan,
-        Source::ScanVariants,
         Source::Scatter,
         Source::SegmentedShort,
         Source::SegmentedSort,
         Source::Segments,
         Source::Select,
         Source::Sort,
-        Source::SortVariants,
         Source::TopK,
     ];
 
@@ -93,25 +78,20 @@ impl Source {
             Source::Filter => "filter",
             Source::Groups => "groups",
             Source::Histogram => "histogram",
-            Source::HistogramVariants => "histogram_variants",
             Source::Layout => "layout",
             Source::Map => "map",
             Source::Merge => "merge",
             Source::MergeFrom => "merge_from",
             Source::MergeSort => "merge_sort",
-            Source::MergeVariants => "merge_variants",
             Source::Moves => "moves",
             Source::Reduce => "reduce",
-            Source::ReduceVariants => "reduce_variants",
             Source::Scan => "scan",
-            Source::ScanVariants => "scan_variants",
             Source::Scatter => "scatter",
             Source::SegmentedShort => "segmented_short",
             Source::SegmentedSort => "segmented_sort",
             Source::Segments => "segments",
             Source::Select => "select",
             Source::Sort => "sort",
-            Source::SortVariants => "sort_variants",
             Source::TopK => "top_k",
         }
     }
@@ -124,25 +104,20 @@ impl Source {
             Source::Filter => filter::BUILDS,
             Source::Groups => groups::BUILDS,
             Source::Histogram => histogram::BUILDS,
-            Source::HistogramVariants => histogram_variants::BUILDS,
             Source::Layout => layout::BUILDS,
             Source::Map => map::BUILDS,
             Source::Merge => merge::BUILDS,
             Source::MergeFrom => merge_from::BUILDS,
             Source::MergeSort => merge_sort::BUILDS,
-            Source::MergeVariants => merge_variants::BUILDS,
             Source::Moves => moves::BUILDS,
             Source::Reduce => reduce::BUILDS,
-            Source::ReduceVariants => reduce_variants::BUILDS,
             Source::Scan => scan::BUILDS,
-            Source::ScanVariants => scan_variants::BUILDS,
             Source::Scatter => scatter::BUILDS,
             Source::SegmentedShort => segmented_short::BUILDS,
             Source::SegmentedSort => segmented_sort::BUILDS,
             Source::Segments => segments::BUILDS,
             Source::Select => select::BUILDS,
             Source::Sort => sort::BUILDS,
-            Source::SortVariants => sort_variants::BUILDS,
             Source::TopK => top_k::BUILDS,
         }
     }
@@ -368,39 +343,6 @@ pub mod histogram {
                 Entry { name: "histogram_exacts_output", holes: &["load1", "load4"] },
                 Entry { name: "histogram_exact_wides", holes: &["load1", "load4"] },
                 Entry { name: "histogram_exact_wides_output", holes: &["load1", "load4"] },
-            ],
-        },
-    ];
-}
-
-/// Entries of `histogram_variants.cu`.
-pub mod histogram_variants {
-    use super::*;
-
-    /// `histogram_atomic`
-    pub const HISTOGRAM_ATOMIC: Kernel = Kernel::new(Source::HistogramVariants, "histogram_atomic");
-    /// `histogram_private_memory`
-    pub const HISTOGRAM_PRIVATE_MEMORY: Kernel = Kernel::new(Source::HistogramVariants, "histogram_private_memory");
-    /// `histogram_private_shared`
-    pub const HISTOGRAM_PRIVATE_SHARED: Kernel = Kernel::new(Source::HistogramVariants, "histogram_private_shared");
-    /// `histogram_coarsened_contiguous`
-    pub const HISTOGRAM_COARSENED_CONTIGUOUS: Kernel = Kernel::new(Source::HistogramVariants, "histogram_coarsened_contiguous");
-    /// `histogram_coarsened_interleaved`
-    pub const HISTOGRAM_COARSENED_INTERLEAVED: Kernel = Kernel::new(Source::HistogramVariants, "histogram_coarsened_interleaved");
-    /// `histogram_aggregated`
-    pub const HISTOGRAM_AGGREGATED: Kernel = Kernel::new(Source::HistogramVariants, "histogram_aggregated");
-
-    pub(super) const BUILDS: &[Build] = &[
-        Build {
-            arch: Arch { major: 7, minor: 0, exact: false },
-            ptx: text!("histogram_variants.ptx"),
-            entries: &[
-                Entry { name: "histogram_atomic", holes: &["load1"] },
-                Entry { name: "histogram_private_memory", holes: &["load1"] },
-                Entry { name: "histogram_private_shared", holes: &["load1"] },
-                Entry { name: "histogram_coarsened_contiguous", holes: &["load1"] },
-                Entry { name: "histogram_coarsened_interleaved", holes: &["load1"] },
-                Entry { name: "histogram_aggregated", holes: &["load1"] },
             ],
         },
     ];
@@ -691,30 +633,6 @@ pub mod merge_sort {
     ];
 }
 
-/// Entries of `merge_variants.cu`.
-pub mod merge_variants {
-    use super::*;
-
-    /// `merge_basic`
-    pub const MERGE_BASIC: Kernel = Kernel::new(Source::MergeVariants, "merge_basic");
-    /// `merge_tiled`
-    pub const MERGE_TILED: Kernel = Kernel::new(Source::MergeVariants, "merge_tiled");
-    /// `merge_circular`
-    pub const MERGE_CIRCULAR: Kernel = Kernel::new(Source::MergeVariants, "merge_circular");
-
-    pub(super) const BUILDS: &[Build] = &[
-        Build {
-            arch: Arch { major: 7, minor: 0, exact: false },
-            ptx: text!("merge_variants.ptx"),
-            entries: &[
-                Entry { name: "merge_basic", holes: &[] },
-                Entry { name: "merge_tiled", holes: &[] },
-                Entry { name: "merge_circular", holes: &[] },
-            ],
-        },
-    ];
-}
-
 /// Entries of `moves.cu`.
 pub mod moves {
     use super::*;
@@ -871,102 +789,6 @@ pub mod reduce {
     ];
 }
 
-/// Entries of `reduce_variants.cu`.
-pub mod reduce_variants {
-    use super::*;
-
-    /// `reduce_fold_w1`
-    pub const REDUCE_FOLD_W1: Kernel = Kernel::new(Source::ReduceVariants, "reduce_fold_w1");
-    /// `reduce_interleaved_w1`
-    pub const REDUCE_INTERLEAVED_W1: Kernel = Kernel::new(Source::ReduceVariants, "reduce_interleaved_w1");
-    /// `reduce_convergent_w1`
-    pub const REDUCE_CONVERGENT_W1: Kernel = Kernel::new(Source::ReduceVariants, "reduce_convergent_w1");
-    /// `reduce_sequential_w1`
-    pub const REDUCE_SEQUENTIAL_W1: Kernel = Kernel::new(Source::ReduceVariants, "reduce_sequential_w1");
-    /// `reduce_first_combine_w1`
-    pub const REDUCE_FIRST_COMBINE_W1: Kernel = Kernel::new(Source::ReduceVariants, "reduce_first_combine_w1");
-    /// `reduce_unrolled_w1`
-    pub const REDUCE_UNROLLED_W1: Kernel = Kernel::new(Source::ReduceVariants, "reduce_unrolled_w1");
-    /// `reduce_coarsened_w1`
-    pub const REDUCE_COARSENED_W1: Kernel = Kernel::new(Source::ReduceVariants, "reduce_coarsened_w1");
-    /// `reduce_shuffle_w1`
-    pub const REDUCE_SHUFFLE_W1: Kernel = Kernel::new(Source::ReduceVariants, "reduce_shuffle_w1");
-    /// `reduce_vectorised_w1`
-    pub const REDUCE_VECTORISED_W1: Kernel = Kernel::new(Source::ReduceVariants, "reduce_vectorised_w1");
-    /// `reduce_fold_w2`
-    pub const REDUCE_FOLD_W2: Kernel = Kernel::new(Source::ReduceVariants, "reduce_fold_w2");
-    /// `reduce_interleaved_w2`
-    pub const REDUCE_INTERLEAVED_W2: Kernel = Kernel::new(Source::ReduceVariants, "reduce_interleaved_w2");
-    /// `reduce_convergent_w2`
-    pub const REDUCE_CONVERGENT_W2: Kernel = Kernel::new(Source::ReduceVariants, "reduce_convergent_w2");
-    /// `reduce_sequential_w2`
-    pub const REDUCE_SEQUENTIAL_W2: Kernel = Kernel::new(Source::ReduceVariants, "reduce_sequential_w2");
-    /// `reduce_first_combine_w2`
-    pub const REDUCE_FIRST_COMBINE_W2: Kernel = Kernel::new(Source::ReduceVariants, "reduce_first_combine_w2");
-    /// `reduce_unrolled_w2`
-    pub const REDUCE_UNROLLED_W2: Kernel = Kernel::new(Source::ReduceVariants, "reduce_unrolled_w2");
-    /// `reduce_coarsened_w2`
-    pub const REDUCE_COARSENED_W2: Kernel = Kernel::new(Source::ReduceVariants, "reduce_coarsened_w2");
-    /// `reduce_shuffle_w2`
-    pub const REDUCE_SHUFFLE_W2: Kernel = Kernel::new(Source::ReduceVariants, "reduce_shuffle_w2");
-    /// `reduce_vectorised_w2`
-    pub const REDUCE_VECTORISED_W2: Kernel = Kernel::new(Source::ReduceVariants, "reduce_vectorised_w2");
-    /// `reduce_fold_w4`
-    pub const REDUCE_FOLD_W4: Kernel = Kernel::new(Source::ReduceVariants, "reduce_fold_w4");
-    /// `reduce_interleaved_w4`
-    pub const REDUCE_INTERLEAVED_W4: Kernel = Kernel::new(Source::ReduceVariants, "reduce_interleaved_w4");
-    /// `reduce_convergent_w4`
-    pub const REDUCE_CONVERGENT_W4: Kernel = Kernel::new(Source::ReduceVariants, "reduce_convergent_w4");
-    /// `reduce_sequential_w4`
-    pub const REDUCE_SEQUENTIAL_W4: Kernel = Kernel::new(Source::ReduceVariants, "reduce_sequential_w4");
-    /// `reduce_first_combine_w4`
-    pub const REDUCE_FIRST_COMBINE_W4: Kernel = Kernel::new(Source::ReduceVariants, "reduce_first_combine_w4");
-    /// `reduce_unrolled_w4`
-    pub const REDUCE_UNROLLED_W4: Kernel = Kernel::new(Source::ReduceVariants, "reduce_unrolled_w4");
-    /// `reduce_coarsened_w4`
-    pub const REDUCE_COARSENED_W4: Kernel = Kernel::new(Source::ReduceVariants, "reduce_coarsened_w4");
-    /// `reduce_shuffle_w4`
-    pub const REDUCE_SHUFFLE_W4: Kernel = Kernel::new(Source::ReduceVariants, "reduce_shuffle_w4");
-    /// `reduce_vectorised_w4`
-    pub const REDUCE_VECTORISED_W4: Kernel = Kernel::new(Source::ReduceVariants, "reduce_vectorised_w4");
-
-    pub(super) const BUILDS: &[Build] = &[
-        Build {
-            arch: Arch { major: 7, minor: 0, exact: false },
-            ptx: text!("reduce_variants.ptx"),
-            entries: &[
-                Entry { name: "reduce_fold_w1", holes: &["load1", "combine", "finish"] },
-                Entry { name: "reduce_interleaved_w1", holes: &["load1", "combine", "finish"] },
-                Entry { name: "reduce_convergent_w1", holes: &["load1", "combine", "finish"] },
-                Entry { name: "reduce_sequential_w1", holes: &["load1", "combine", "finish"] },
-                Entry { name: "reduce_first_combine_w1", holes: &["load1", "combine", "finish"] },
-                Entry { name: "reduce_unrolled_w1", holes: &["load1", "combine", "finish"] },
-                Entry { name: "reduce_coarsened_w1", holes: &["load1", "combine", "finish"] },
-                Entry { name: "reduce_shuffle_w1", holes: &["load1", "combine", "finish"] },
-                Entry { name: "reduce_vectorised_w1", holes: &["load1", "combine", "load4", "finish"] },
-                Entry { name: "reduce_fold_w2", holes: &["load1", "combine", "finish"] },
-                Entry { name: "reduce_interleaved_w2", holes: &["load1", "combine", "finish"] },
-                Entry { name: "reduce_convergent_w2", holes: &["load1", "combine", "finish"] },
-                Entry { name: "reduce_sequential_w2", holes: &["load1", "combine", "finish"] },
-                Entry { name: "reduce_first_combine_w2", holes: &["load1", "combine", "finish"] },
-                Entry { name: "reduce_unrolled_w2", holes: &["load1", "combine", "finish"] },
-                Entry { name: "reduce_coarsened_w2", holes: &["load1", "combine", "finish"] },
-                Entry { name: "reduce_shuffle_w2", holes: &["load1", "combine", "finish"] },
-                Entry { name: "reduce_vectorised_w2", holes: &["load1", "combine", "load4", "finish"] },
-                Entry { name: "reduce_fold_w4", holes: &["load1", "combine", "finish"] },
-                Entry { name: "reduce_interleaved_w4", holes: &["load1", "combine", "finish"] },
-                Entry { name: "reduce_convergent_w4", holes: &["load1", "combine", "finish"] },
-                Entry { name: "reduce_sequential_w4", holes: &["load1", "combine", "finish"] },
-                Entry { name: "reduce_first_combine_w4", holes: &["load1", "combine", "finish"] },
-                Entry { name: "reduce_unrolled_w4", holes: &["load1", "combine", "finish"] },
-                Entry { name: "reduce_coarsened_w4", holes: &["load1", "combine", "finish"] },
-                Entry { name: "reduce_shuffle_w4", holes: &["load1", "combine", "finish"] },
-                Entry { name: "reduce_vectorised_w4", holes: &["load1", "combine", "load4", "finish"] },
-            ],
-        },
-    ];
-}
-
 /// Entries of `scan.cu`.
 pub mod scan {
     use super::*;
@@ -1010,48 +832,6 @@ pub mod scan {
                 Entry { name: "scan_cols_w2", holes: &["load1", "combine", "store1"] },
                 Entry { name: "scan_rows_w4", holes: &["load4", "load1", "combine", "store4", "store1"] },
                 Entry { name: "scan_cols_w4", holes: &["load1", "combine", "store1"] },
-            ],
-        },
-    ];
-}
-
-/// Entries of `scan_variants.cu`.
-pub mod scan_variants {
-    use super::*;
-
-    /// `scan_kogge_stone_w1`
-    pub const SCAN_KOGGE_STONE_W1: Kernel = Kernel::new(Source::ScanVariants, "scan_kogge_stone_w1");
-    /// `scan_brent_kung_w1`
-    pub const SCAN_BRENT_KUNG_W1: Kernel = Kernel::new(Source::ScanVariants, "scan_brent_kung_w1");
-    /// `scan_coarsened_w1`
-    pub const SCAN_COARSENED_W1: Kernel = Kernel::new(Source::ScanVariants, "scan_coarsened_w1");
-    /// `scan_kogge_stone_w2`
-    pub const SCAN_KOGGE_STONE_W2: Kernel = Kernel::new(Source::ScanVariants, "scan_kogge_stone_w2");
-    /// `scan_brent_kung_w2`
-    pub const SCAN_BRENT_KUNG_W2: Kernel = Kernel::new(Source::ScanVariants, "scan_brent_kung_w2");
-    /// `scan_coarsened_w2`
-    pub const SCAN_COARSENED_W2: Kernel = Kernel::new(Source::ScanVariants, "scan_coarsened_w2");
-    /// `scan_kogge_stone_w4`
-    pub const SCAN_KOGGE_STONE_W4: Kernel = Kernel::new(Source::ScanVariants, "scan_kogge_stone_w4");
-    /// `scan_brent_kung_w4`
-    pub const SCAN_BRENT_KUNG_W4: Kernel = Kernel::new(Source::ScanVariants, "scan_brent_kung_w4");
-    /// `scan_coarsened_w4`
-    pub const SCAN_COARSENED_W4: Kernel = Kernel::new(Source::ScanVariants, "scan_coarsened_w4");
-
-    pub(super) const BUILDS: &[Build] = &[
-        Build {
-            arch: Arch { major: 7, minor: 0, exact: false },
-            ptx: text!("scan_variants.ptx"),
-            entries: &[
-                Entry { name: "scan_kogge_stone_w1", holes: &["load1", "combine", "store1"] },
-                Entry { name: "scan_brent_kung_w1", holes: &["load1", "combine", "store1"] },
-                Entry { name: "scan_coarsened_w1", holes: &["load1", "load4", "combine", "store1", "store4"] },
-                Entry { name: "scan_kogge_stone_w2", holes: &["load1", "combine", "store1"] },
-                Entry { name: "scan_brent_kung_w2", holes: &["load1", "combine", "store1"] },
-                Entry { name: "scan_coarsened_w2", holes: &["load1", "load4", "combine", "store1", "store4"] },
-                Entry { name: "scan_kogge_stone_w4", holes: &["load1", "combine", "store1"] },
-                Entry { name: "scan_brent_kung_w4", holes: &["load1", "combine", "store1"] },
-                Entry { name: "scan_coarsened_w4", holes: &["load1", "load4", "combine", "store1", "store4"] },
             ],
         },
     ];
@@ -1370,105 +1150,6 @@ pub mod sort {
                 Entry { name: "sort_histogram_k8", holes: &[] },
                 Entry { name: "sort_pass_k8_p4", holes: &[] },
                 Entry { name: "sort_pass_k8_p8", holes: &[] },
-            ],
-        },
-    ];
-}
-
-/// Entries of `sort_variants.cu`.
-pub mod sort_variants {
-    use super::*;
-
-    /// `sort_load_k1`
-    pub const SORT_LOAD_K1: Kernel = Kernel::new(Source::SortVariants, "sort_load_k1");
-    /// `sort_store_k1`
-    pub const SORT_STORE_K1: Kernel = Kernel::new(Source::SortVariants, "sort_store_k1");
-    /// `sort_load_k2`
-    pub const SORT_LOAD_K2: Kernel = Kernel::new(Source::SortVariants, "sort_load_k2");
-    /// `sort_store_k2`
-    pub const SORT_STORE_K2: Kernel = Kernel::new(Source::SortVariants, "sort_store_k2");
-    /// `sort_load_k4`
-    pub const SORT_LOAD_K4: Kernel = Kernel::new(Source::SortVariants, "sort_load_k4");
-    /// `sort_store_k4`
-    pub const SORT_STORE_K4: Kernel = Kernel::new(Source::SortVariants, "sort_store_k4");
-    /// `sort_load_k8`
-    pub const SORT_LOAD_K8: Kernel = Kernel::new(Source::SortVariants, "sort_load_k8");
-    /// `sort_store_k8`
-    pub const SORT_STORE_K8: Kernel = Kernel::new(Source::SortVariants, "sort_store_k8");
-    /// `sort_windows_k4`
-    pub const SORT_WINDOWS_K4: Kernel = Kernel::new(Source::SortVariants, "sort_windows_k4");
-    /// `sort_everywhere_k4`
-    pub const SORT_EVERYWHERE_K4: Kernel = Kernel::new(Source::SortVariants, "sort_everywhere_k4");
-    /// `sort_samples_k4`
-    pub const SORT_SAMPLES_K4: Kernel = Kernel::new(Source::SortVariants, "sort_samples_k4");
-    /// `sort_bounds_k4`
-    pub const SORT_BOUNDS_K4: Kernel = Kernel::new(Source::SortVariants, "sort_bounds_k4");
-    /// `sort_scatter_k4`
-    pub const SORT_SCATTER_K4: Kernel = Kernel::new(Source::SortVariants, "sort_scatter_k4");
-    /// `sort_flags_k4`
-    pub const SORT_FLAGS_K4: Kernel = Kernel::new(Source::SortVariants, "sort_flags_k4");
-    /// `sort_split_k4`
-    pub const SORT_SPLIT_K4: Kernel = Kernel::new(Source::SortVariants, "sort_split_k4");
-    /// `sort_local_k4`
-    pub const SORT_LOCAL_K4: Kernel = Kernel::new(Source::SortVariants, "sort_local_k4");
-    /// `sort_local_coarse_k4`
-    pub const SORT_LOCAL_COARSE_K4: Kernel = Kernel::new(Source::SortVariants, "sort_local_coarse_k4");
-    /// `sort_runs_k4`
-    pub const SORT_RUNS_K4: Kernel = Kernel::new(Source::SortVariants, "sort_runs_k4");
-    /// `sort_windows_k8`
-    pub const SORT_WINDOWS_K8: Kernel = Kernel::new(Source::SortVariants, "sort_windows_k8");
-    /// `sort_everywhere_k8`
-    pub const SORT_EVERYWHERE_K8: Kernel = Kernel::new(Source::SortVariants, "sort_everywhere_k8");
-    /// `sort_samples_k8`
-    pub const SORT_SAMPLES_K8: Kernel = Kernel::new(Source::SortVariants, "sort_samples_k8");
-    /// `sort_bounds_k8`
-    pub const SORT_BOUNDS_K8: Kernel = Kernel::new(Source::SortVariants, "sort_bounds_k8");
-    /// `sort_scatter_k8`
-    pub const SORT_SCATTER_K8: Kernel = Kernel::new(Source::SortVariants, "sort_scatter_k8");
-    /// `sort_flags_k8`
-    pub const SORT_FLAGS_K8: Kernel = Kernel::new(Source::SortVariants, "sort_flags_k8");
-    /// `sort_split_k8`
-    pub const SORT_SPLIT_K8: Kernel = Kernel::new(Source::SortVariants, "sort_split_k8");
-    /// `sort_local_k8`
-    pub const SORT_LOCAL_K8: Kernel = Kernel::new(Source::SortVariants, "sort_local_k8");
-    /// `sort_local_coarse_k8`
-    pub const SORT_LOCAL_COARSE_K8: Kernel = Kernel::new(Source::SortVariants, "sort_local_coarse_k8");
-    /// `sort_runs_k8`
-    pub const SORT_RUNS_K8: Kernel = Kernel::new(Source::SortVariants, "sort_runs_k8");
-
-    pub(super) const BUILDS: &[Build] = &[
-        Build {
-            arch: Arch { major: 7, minor: 0, exact: false },
-            ptx: text!("sort_variants.ptx"),
-            entries: &[
-                Entry { name: "sort_load_k1", holes: &[] },
-                Entry { name: "sort_store_k1", holes: &[] },
-                Entry { name: "sort_load_k2", holes: &[] },
-                Entry { name: "sort_store_k2", holes: &[] },
-                Entry { name: "sort_load_k4", holes: &[] },
-                Entry { name: "sort_store_k4", holes: &[] },
-                Entry { name: "sort_load_k8", holes: &[] },
-                Entry { name: "sort_store_k8", holes: &[] },
-                Entry { name: "sort_windows_k4", holes: &[] },
-                Entry { name: "sort_everywhere_k4", holes: &[] },
-                Entry { name: "sort_samples_k4", holes: &[] },
-                Entry { name: "sort_bounds_k4", holes: &[] },
-                Entry { name: "sort_scatter_k4", holes: &[] },
-                Entry { name: "sort_flags_k4", holes: &[] },
-                Entry { name: "sort_split_k4", holes: &[] },
-                Entry { name: "sort_local_k4", holes: &[] },
-                Entry { name: "sort_local_coarse_k4", holes: &[] },
-                Entry { name: "sort_runs_k4", holes: &[] },
-                Entry { name: "sort_windows_k8", holes: &[] },
-                Entry { name: "sort_everywhere_k8", holes: &[] },
-                Entry { name: "sort_samples_k8", holes: &[] },
-                Entry { name: "sort_bounds_k8", holes: &[] },
-                Entry { name: "sort_scatter_k8", holes: &[] },
-                Entry { name: "sort_flags_k8", holes: &[] },
-                Entry { name: "sort_split_k8", holes: &[] },
-                Entry { name: "sort_local_k8", holes: &[] },
-                Entry { name: "sort_local_coarse_k8", holes: &[] },
-                Entry { name: "sort_runs_k8", holes: &[] },
             ],
         },
     ];

@@ -6,68 +6,39 @@
 
 mod sorts;
 
+use sorts::TOP_K;
 pub use sorts::{MERGE, MERGE_SORT, MERGE_SORT_WINDOWS, SEARCH, SEGMENTED_SORT, SORT};
-use sorts::{MERGE_VARIANTS, SORT_VARIANTS, TOP_K};
 
+use isowarp_core::launch::{Binding as Extra, Shader, Template};
 use std::collections::BTreeMap;
 
-/// A storage buffer of a template beside those of the task's operands.
-#[derive(Clone, Copy, Debug)]
-pub struct Extra {
-    /// Its variable.
-    pub name: &'static str,
-    /// `read` or `read_write`.
-    pub access: &'static str,
-    /// Its type.
-    pub ty: &'static str,
-    /// The hole that has to be 1 for the buffer to be there, or an expression of holes that has to be true.
-    pub when: Option<&'static str>,
-}
-
-impl Extra {
-    /// Whether a kernel with these holes has it.
-    #[must_use]
-    pub fn is_there(&self, holes: &[(&str, u32)]) -> bool {
-        let Some(when) = self.when else { return true };
-        if !when.contains(' ') {
-            return holes.contains(&(when, 1));
-        }
-        let context: BTreeMap<&str, u32> = holes.iter().copied().collect();
-        let jinja = minijinja::Environment::new();
-        jinja.compile_expression(when).and_then(|condition| condition.eval(context)).is_ok_and(|value| value.is_true())
+/// Whether a kernel with these holes has a buffer.
+#[must_use]
+pub fn is_there(extra: &Extra, holes: &[(&str, u32)]) -> bool {
+    let Some(when) = extra.when else { return true };
+    if !when.contains(' ') {
+        return holes.contains(&(when, 1));
     }
+    let context: BTreeMap<&str, u32> = holes.iter().copied().collect();
+    let jinja = minijinja::Environment::new();
+    jinja.compile_expression(when).and_then(|condition| condition.eval(context)).is_ok_and(|value| value.is_true())
 }
 
-/// A pattern's kernel with holes.
-#[derive(Clone, Copy, Debug)]
-pub struct Template {
-    /// The file's name.
-    pub name: &'static str,
-    /// Its text.
-    pub text: &'static str,
-    /// The parameters it takes, after `base` and `base_high` and before the operands'.
-    pub args: &'static [&'static str],
-    /// Its buffers after the operands', in the order of their bindings.
-    pub bindings: &'static [Extra],
-}
-
-impl Template {
-    /// Fills the holes.
-    ///
-    /// # Errors
-    /// The engine's message where a hole has no value or the template does not parse.
-    pub fn expand(&self, holes: &BTreeMap<&str, u32>) -> Result<String, String> {
-        let mut jinja = minijinja::Environment::new();
-        jinja.set_undefined_behavior(minijinja::UndefinedBehavior::Strict);
-        let syntax = minijinja::syntax::SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build();
-        jinja.set_syntax(syntax.map_err(|e| e.to_string())?);
-        let context: BTreeMap<&str, minijinja::Value> = holes.iter().map(|(&k, &v)| (k, v.into())).collect();
-        let context = minijinja::Value::from(context);
-        for (name, part) in PARTS {
-            jinja.add_template(name, part).map_err(|e| format!("{e:#}"))?;
-        }
-        jinja.render_named_str(self.name, self.text, context).map_err(|e| format!("{e:#}"))
+/// Fills the holes of a template, which may include the [parts](PARTS) of the library.
+///
+/// # Errors
+/// The engine's message where a hole has no value or the template does not parse.
+pub fn expand(template: &Template, holes: &BTreeMap<&str, u32>) -> Result<String, String> {
+    let mut jinja = minijinja::Environment::new();
+    jinja.set_undefined_behavior(minijinja::UndefinedBehavior::Strict);
+    let syntax = minijinja::syntax::SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build();
+    jinja.set_syntax(syntax.map_err(|e| e.to_string())?);
+    let context: BTreeMap<&str, minijinja::Value> = holes.iter().map(|(&k, &v)| (k, v.into())).collect();
+    let context = minijinja::Value::from(context);
+    for (name, part) in PARTS {
+        jinja.add_template(name, part).map_err(|e| format!("{e:#}"))?;
     }
+    jinja.render_named_str(template.name, template.text, context).map_err(|e| format!("{e:#}"))
 }
 
 /// Parts that templates include.
@@ -95,28 +66,21 @@ const PARTS: [(&str, &str); 21] = [
     ("transpose_units.wgsl", include_str!("transpose_units.wgsl")),
 ];
 
-/// A kernel of a template: its entry, and holes that tell it from others of the template.
-pub type Shared = (Template, &'static str, &'static [(&'static str, u32)]);
-
-/// A kernel that all GPUs have, by its name. Its parameters are declared with it, so that there are none here.
+/// A kernel of the library that all GPUs have, by its name. Its parameters are declared with it, so that there are none here.
 #[must_use]
-pub fn shared(name: &str) -> Option<Shared> {
-    Some(match name {
+pub fn shared(name: &str) -> Option<Shader> {
+    let (template, entry, holes): (Template, _, &'static [(&'static str, u32)]) = match name {
         "map" => (MAP, "map", &[]),
         "ballot" => (BALLOT, "ballot", &[("ballot", 1)]),
         "peers" => (PEERS, "peers", &[("ballot", 0)]),
         "gather" => (GATHER, "gather", &[]),
-        "scatter" => (SCATTER, "scatter", &[("computed", 0)]),
+        "scatter" | "scatter_reduce" => (SCATTER, "scatter", &[("computed", 0)]),
         "scatter_from" => (SCATTER_FROM, "scatter", &[("computed", 1)]),
         "layout" => (LAYOUT, "copy_axes", &[]),
         "transpose" => (TRANSPOSE, "transpose", &[]),
         "transpose_square" => (TRANSPOSE_SQUARE, "turn", &[("each", 0)]),
         "swap_square" => (TRANSPOSE_SQUARE, "swap", &[("each", 1)]),
         "transpose_tiles" => (TRANSPOSE_TILES, "exchange", &[]),
-        "reduce_variant" => (REDUCE_VARIANTS, "reduce_variant", &[]),
-        "scan_variant" => (SCAN_VARIANTS, "scan_variant", &[]),
-        "histogram_variant" => (HISTOGRAM_VARIANTS, "histogram_variant", &[]),
-        "merge_variant" => (MERGE_VARIANTS, "merge_variant", &[]),
         "top_k_sample" => (TOP_K, "top_k_sample", &[("step", 0), ("threads", 256), ("items", 16), ("bins", 2048)]),
         "top_k_start" => (TOP_K, "top_k_start", &[("step", 1), ("threads", 256), ("items", 16), ("bins", 2048)]),
         "top_k_filter" => (TOP_K, "top_k_filter", &[("step", 2), ("threads", 256), ("items", 16), ("bins", 2048)]),
@@ -124,19 +88,9 @@ pub fn shared(name: &str) -> Option<Shared> {
         "top_k_count" => (TOP_K, "top_k_count", &[("step", 4), ("threads", 256), ("items", 16), ("bins", 2048)]),
         "top_k_pick" => (TOP_K, "top_k_pick", &[("step", 5), ("threads", 256), ("items", 16), ("bins", 2048)]),
         "top_k_collect" => (TOP_K, "top_k_collect", &[("step", 6), ("threads", 256), ("items", 16), ("bins", 2048)]),
-        "sort_load" => (SORT_VARIANTS, "sort_load", &[("step", 0), ("threads", 256), ("tile", 1024), ("apart", 16)]),
-        "sort_store" => (SORT_VARIANTS, "sort_store", &[("step", 1), ("threads", 256), ("tile", 1024), ("apart", 16)]),
-        "sort_windows" => (SORT_VARIANTS, "sort_windows", &[("step", 2), ("threads", 256), ("tile", 1024), ("apart", 16)]),
-        "sort_everywhere" => (SORT_VARIANTS, "sort_everywhere", &[("step", 3), ("threads", 256), ("tile", 1024), ("apart", 16)]),
-        "sort_samples" => (SORT_VARIANTS, "sort_samples", &[("step", 4), ("threads", 256), ("tile", 1024), ("apart", 16)]),
-        "sort_bounds" => (SORT_VARIANTS, "sort_bounds", &[("step", 5), ("threads", 256), ("tile", 1024), ("apart", 16)]),
-        "sort_scatter" => (SORT_VARIANTS, "sort_scatter", &[("step", 6), ("threads", 256), ("tile", 1024), ("apart", 16)]),
-        "sort_flags" => (SORT_VARIANTS, "sort_flags", &[("step", 7), ("threads", 256), ("tile", 1024), ("apart", 16)]),
-        "sort_split" => (SORT_VARIANTS, "sort_split", &[("step", 8), ("threads", 256), ("tile", 1024), ("apart", 16)]),
-        "sort_local" => (SORT_VARIANTS, "sort_local", &[("step", 9), ("threads", 256), ("tile", 1024), ("apart", 16)]),
-        "sort_runs" => (SORT_VARIANTS, "sort_runs", &[("step", 10), ("threads", 256), ("tile", 1024), ("apart", 16)]),
         _ => return None,
-    })
+    };
+    Some(Shader { template, entry, holes })
 }
 
 /// P01.
@@ -151,10 +105,6 @@ pub const REDUCE_ROWS: Template = Template { args: &["n", "lines", "lanes"], ..R
 
 /// P02, columns.
 pub const REDUCE_COLS: Template = Template { args: &["n", "inner", "columns", "part", "parts", "first", "pitch"], ..REDUCE };
-
-/// P02, the rungs of the ladder.
-const REDUCE_VARIANTS: Template =
-    Template { name: "reduce_variants.wgsl", text: include_str!("reduce_variants.wgsl"), args: &[], bindings: &[] };
 
 /// P03: tiles with the folds before them, or a single tile to a line.
 pub const SCAN: Template = Template {
@@ -174,14 +124,6 @@ pub const SCAN_ROWS: Template = Template { args: &["n", "lines", "lanes"], bindi
 
 /// P03, columns.
 pub const SCAN_COLS: Template = Template { args: &["n", "inner", "columns"], bindings: &[], ..SCAN };
-
-/// P03, the textbooks' algorithms: a tile to a workgroup.
-const SCAN_VARIANTS: Template = Template {
-    name: "scan_variants.wgsl",
-    text: include_str!("scan_variants.wgsl"),
-    args: &[],
-    bindings: &[Extra { name: "folds", access: "read", ty: "array<Acc>", when: Some("folded") }],
-};
 
 /// P09, by index.
 const GATHER: Template = Template {
@@ -294,17 +236,6 @@ pub const HISTOGRAM: Template = Template {
     text: include_str!("histogram.wgsl"),
     args: &["n", "groups", "first", "bins", "shift", "skip_out"],
     bindings: &[Extra { name: "out", access: "read_write", ty: "array<atomic<u32>>", when: None }],
-};
-
-/// P06, the rungs of the ladder.
-const HISTOGRAM_VARIANTS: Template = Template {
-    name: "histogram_variants.wgsl",
-    text: include_str!("histogram_variants.wgsl"),
-    args: &[],
-    bindings: &[
-        Extra { name: "out", access: "read_write", ty: "array<atomic<u32>>", when: None },
-        Extra { name: "cells", access: "read_write", ty: "array<atomic<u32>>", when: Some("rung == 1") },
-    ],
 };
 
 /// P25: conditions as bits.
@@ -462,13 +393,13 @@ let x{{ r }} = {{ r * 2 }}u;
 
     #[test]
     fn holes_are_filled_and_lines_repeated() {
-        let text = SMALL.expand(&BTreeMap::from([("rows", 3)])).expect("expands");
+        let text = expand(&SMALL, &BTreeMap::from([("rows", 3)])).expect("expands");
         assert_eq!(text, "let x0 = 0u;\nlet x1 = 2u;\nlet x2 = 4u;\n");
     }
 
     #[test]
     fn a_hole_without_a_value_is_an_error() {
-        let error = SMALL.expand(&BTreeMap::new()).expect_err("no value");
+        let error = expand(&SMALL, &BTreeMap::new()).expect_err("no value");
         assert!(error.contains("rows"), "{error}");
     }
 }

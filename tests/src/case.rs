@@ -1,20 +1,15 @@
 //! A case: a name, what it needs, and a computation on any backend whose outputs are bytes.
 
-use isowarp::backend::{Backend, Run};
+use isowarp::backend::Backend;
 use isowarp::buffer::{Buffer, DeviceScalar};
 use isowarp::element::{DType, Element};
-use isowarp::patterns::Image;
+use isowarp::patterns::{Image, Patterns};
 use isowarp::{Error, Result};
 use xxhash_rust::xxh3::Xxh3;
 
-macro_rules! target {
-    ($($task:ty),*) => {
-        /// A backend with every pattern.
-        pub trait Target: Backend $(+ Run<$task>)* {}
-        impl<B> Target for B where B: Backend $(+ Run<$task>)* {}
-    };
-}
-isowarp::every_task!(target);
+/// A backend with every pattern.
+pub trait Target: Patterns {}
+impl<B: Patterns> Target for B {}
 
 /// One array that a case computed.
 #[derive(Clone, PartialEq, Eq, Debug)]

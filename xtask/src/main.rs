@@ -30,7 +30,7 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Compile kernels-cu/src/*.cu to kernels-cu/ptx with NVRTC 12.4 (no CUDA toolkit needed)
+    /// Compile the CUDA sources of kernels-cu and of crates/textbook to their folders `ptx` with NVRTC 12.4 (no CUDA toolkit needed)
     Ptx(ptx::Options),
     /// Fetch NVIDIA's assembler for the tests of the PTX lowering, and print where it is
     Ptxas,

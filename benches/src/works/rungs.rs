@@ -4,6 +4,7 @@ use super::histograms::samples;
 use super::{Work, halves, one, work};
 use isowarp::element::DType;
 use isowarp::prelude::*;
+use isowarp_textbook::{HistogramVariant, MergeVariant, ReduceVariant, ScanVariant, SortVariant};
 
 /// The rungs of the ladders of reduce, scan, histogram and merge, and the textbooks' sorts, each with the pattern itself last.
 pub(super) fn works() -> Vec<Work> {
@@ -24,7 +25,7 @@ pub(super) fn works() -> Vec<Work> {
     macro_rules! sorted {
         ($name:literal, $variant:ident) => {
             work(concat!("sort_variants/", $name), DType::U32, 8, |d, s| {
-                one::<u32>(d, s, |d, x, out| d.sort_variant_into(SortVariant::$variant, x, SortOrder::Ascending, out))
+                one::<u32>(d, s, |d, x, out| d.sort(x).variant(SortVariant::$variant).write_to(out))
             })
         };
     }
@@ -45,7 +46,7 @@ pub(super) fn works() -> Vec<Work> {
     macro_rules! merged {
         ($name:literal, $variant:ident) => {
             work(concat!("merge_variants/", $name), DType::U32, 8, |d, s| {
-                halves::<u32>(d, s, |d, a, b, out| d.merge_variant_into(MergeVariant::$variant, a, b, SortOrder::Ascending, out))
+                halves::<u32>(d, s, |d, a, b, out| d.merge(a, b).variant(MergeVariant::$variant).write_to(out))
             })
         };
     }

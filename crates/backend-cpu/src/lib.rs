@@ -3,6 +3,7 @@
 //! Operators run over blocks of columns ([`Blocks`](isowarp_core::ir::Blocks)) with the bits of the plain evaluator of
 //! [`isowarp_core::ir`], spread over the cores with rayon. Every call is done when it returns.
 
+mod launcher;
 mod memory;
 mod operands;
 mod outputs;

@@ -6,13 +6,16 @@ use crate::driver::{DeviceInfo, Driver, unavailable};
 use crate::launch::{self, Args, Extra, Grid};
 use crate::memory::Buffer;
 use crate::module::{self, Kernel, KernelKey};
+use crate::patterns::library_text;
 use crate::splice::{Fill, splice};
 use crate::stream::{Event, Stream};
 use crate::{read, transfer};
 use cudarc::driver::sys::CUcontext;
 use isowarp_core::backend::{Backend, MemoryUsage, ReadFuture};
 use isowarp_core::caps::{Caps, Numerics};
-use isowarp_core::error::{Error, Result};
+#[cfg(doc)]
+use isowarp_core::error::Error;
+use isowarp_core::error::Result;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -135,27 +138,23 @@ impl Cuda {
     }
 
     #[cold]
-    pub(crate) fn build_planned(&self, key: u128, kernel: isowarp_kernels::Kernel, fills: &[Fill<'_>]) -> Result<Kernel> {
-        let kernel = self.filled(kernel, fills)?;
+    pub(crate) fn build_planned(&self, key: u128, of: (&str, &str), fills: &[Fill<'_>]) -> Result<Kernel> {
+        let kernel = self.filled(of, fills)?;
         self.device().kernels.insert_planned(key, kernel.clone());
         Ok(kernel)
     }
 
     #[cold]
     fn build_kernel(&self, key: KernelKey, fills: &[Fill<'_>]) -> Result<Kernel> {
-        let kernel = self.filled(key.0, fills)?;
+        let template = library_text(key.0, self.info().compute_capability)?;
+        let kernel = self.filled((template, key.0.entry()), fills)?;
         self.device().kernels.insert(key, kernel.clone());
         Ok(kernel)
     }
 
-    fn filled(&self, kernel: isowarp_kernels::Kernel, fills: &[Fill<'_>]) -> Result<Kernel> {
-        let entry = kernel.entry();
-        let (major, minor) = self.info().compute_capability;
-        let build = kernel.build(major, minor).ok_or_else(|| Error::Compile {
-            kernel: entry.to_owned(),
-            log: format!("there is no build for compute capability {major}.{minor}"),
-        })?;
-        let text = splice(build.template(entry).unwrap_or_default(), entry, fills).map_err(|error| error.into_error(entry))?;
+    /// The entry of a template with its holes filled.
+    fn filled(&self, (template, entry): (&str, &str), fills: &[Fill<'_>]) -> Result<Kernel> {
+        let text = splice(template, entry, fills).map_err(|error| error.into_error(entry))?;
         self.kernel_from_ptx(&text, entry)
     }
 

@@ -109,6 +109,30 @@ impl SpliceError {
 
 const MARK: &str = "// @op.";
 
+/// What an entry begins with, at the start of a line.
+const ENTRY: &str = "\n.visible .entry ";
+
+/// Returns the text of a module with one entry: what stands before all of them, and that one. `None` without such an entry.
+pub(crate) fn cut(text: &str, entry: &str) -> Option<String> {
+    let first = text.find(ENTRY)? + 1;
+    let named = |rest: &str| rest.strip_prefix(entry).is_some_and(|rest| rest.trim_start().starts_with('('));
+    let (start, _) = text.match_indices(ENTRY).find(|(at, mark)| named(&text[at + mark.len()..]))?;
+    let own = &text[start + 1..];
+    Some([&text[..first], own.find(ENTRY).map_or(own, |end| &own[..=end])].concat())
+}
+
+/// Names of the holes in a text, each once.
+pub(crate) fn holes(text: &str) -> Vec<&str> {
+    let mut names = Vec::new();
+    for hole in text.lines().filter_map(|line| line.trim().strip_prefix(MARK)) {
+        let name = hole.split([' ', ';']).next().unwrap_or_default();
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names
+}
+
 /// Returns `template` with only `entry` in it and every hole of that entry filled.
 ///
 /// # Errors

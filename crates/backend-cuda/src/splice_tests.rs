@@ -132,3 +132,28 @@ fn every_entry_of_every_built_kernel_can_be_cut_out_and_filled() {
         }
     }
 }
+
+#[test]
+fn an_entry_of_many_is_cut_out_with_what_stands_before_all() {
+    let text = ".version 8.4\n\n.visible .entry add(\n)\n{\n\t// @op.combine %r1, %r2;\n\t// @op.combine %r3, %r2;\n\t// @op.load1 %r1;\n}\n\n.visible .entry add_more(\n)\n{\n}\n";
+    let own = cut(text, "add").expect("it is there");
+    assert!(own.starts_with(".version 8.4\n\n.visible .entry add(") && !own.contains("add_more"), "{own}");
+    assert_eq!(holes(&own), ["combine", "load1"]);
+    assert_eq!(cut(text, "add_more").expect("it is there"), ".version 8.4\n\n.visible .entry add_more(\n)\n{\n}\n");
+    assert!(cut(text, "ad").is_none() && cut("", "add").is_none());
+}
+
+#[test]
+fn what_is_cut_out_is_what_the_library_unpacks() {
+    for build in isowarp_kernels::Source::ALL.iter().flat_map(|source| source.builds()) {
+        let whole = build.ptx();
+        for entry in build.entries {
+            assert_eq!(cut(&whole, entry.name).as_deref(), build.template(entry.name), "{}", entry.name);
+            let mut found: Vec<&str> = holes(build.template(entry.name).expect("a listed entry"));
+            let mut listed = entry.holes.to_vec();
+            found.sort_unstable();
+            listed.sort_unstable();
+            assert_eq!(found, listed, "{}", entry.name);
+        }
+    }
+}

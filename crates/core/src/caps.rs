@@ -2,6 +2,7 @@
 
 use crate::element::DType;
 use crate::ir::{Func, Operation};
+use crate::launch::Code;
 use core::fmt;
 use std::sync::OnceLock;
 
@@ -97,6 +98,13 @@ pub enum Capability {
         /// The most that the device gives.
         limit: u32,
     },
+    /// A kernel of the caller's in the code that the device runs.
+    Kernel {
+        /// Its name.
+        name: &'static str,
+        /// The code that it lacks.
+        code: Code,
+    },
 }
 
 impl Capability {
@@ -113,6 +121,7 @@ impl Capability {
             Self::WorkgroupSize { .. } | Self::WorkgroupMemory { .. } => {
                 "open the device with all that its adapter offers (`Wgpu::wanted_limits`), or use another backend"
             }
+            Self::Kernel { .. } => "use a backend that the kernel has code for, or add it to the kernel's row",
         }
     }
 }
@@ -127,6 +136,7 @@ impl fmt::Display for Capability {
             Self::Atomics64 => f.write_str("atomic minimum and maximum of 64 bits"),
             Self::WorkgroupSize { needed, limit } => write!(f, "room for {needed} invocations in one workgroup: its limit is {limit}"),
             Self::WorkgroupMemory { needed, limit } => write!(f, "{needed} bytes of workgroup memory: its limit is {limit}"),
+            Self::Kernel { name, code } => write!(f, "{code} of the kernel `{name}`"),
         }
     }
 }

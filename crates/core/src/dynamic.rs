@@ -16,7 +16,7 @@ mod scan_total;
 mod select;
 mod truth;
 
-pub use call::{Call, Order, Over, Question, Results, Scattering, SetOp, Sorted};
+pub use call::{Call, Order, Over, Question, Results, Scattering, SetOp, Sorted, Variants};
 pub use fold::Norm;
 pub use histogram::{Histogram, HistogramTotal};
 pub use operator::Operator;

@@ -219,7 +219,7 @@ impl Backend for Device {
 }
 
 /// The memory of a backend inside an [`AnyRaw`].
-trait Own: Backend {
+pub(crate) trait Own: Backend {
     fn own<'r>(&self, raw: &'r AnyRaw) -> Result<&'r Self::Raw>;
 }
 
@@ -250,13 +250,16 @@ fn forward<D: Own + Run<Task>, Task>(device: &D, task: &Task, leaves: &[Leaf<Any
     }
     let mut own_outs = ArrayVec::<Out<D::Raw>, SLOTS>::new();
     for o in outs {
-        let raw = device.own(&o.raw)?.clone();
-        own_outs.try_push(Out { raw, dtype: o.dtype, offset: o.offset }).map_err(|_| too_many())?;
+        own_outs.try_push(own_out(device, o)?).map_err(|_| too_many())?;
     }
     device.run(task, &own_leaves, &own_outs)
 }
 
-fn own_leaf<D: Own>(device: &D, leaf: &Leaf<AnyRaw>) -> Result<Leaf<D::Raw>> {
+pub(crate) fn own_out<D: Own>(device: &D, out: &Out<AnyRaw>) -> Result<Out<D::Raw>> {
+    Ok(Out { raw: device.own(&out.raw)?.clone(), dtype: out.dtype, offset: out.offset })
+}
+
+pub(crate) fn own_leaf<D: Own>(device: &D, leaf: &Leaf<AnyRaw>) -> Result<Leaf<D::Raw>> {
     Ok(match leaf {
         Leaf::Elements { raw, dtype, offset, stride } => {
             Leaf::Elements { raw: device.own(raw)?.clone(), dtype: *dtype, offset: *offset, stride: *stride }

@@ -13,6 +13,7 @@
 //! | the histogram of an image, and its equalisation | [`image_histogram`] |
 //! | where records of different lengths begin in one array | [`prefix_offsets`] |
 //! | merging sorted tables, and looking rows up in one | [`merge_two_tables`] |
+//! | kernels of your own, in WGSL, PTX and Rust | [`own_kernel`] |
 //! | names of Thrust, CUB, NumPy and CuPy beside those here | [`coming_from`] |
 //!
 //! On every page:
@@ -45,5 +46,7 @@ pub mod image_histogram {}
 pub mod prefix_offsets {}
 #[doc = include_str!("../guide/merge-two-tables.md")]
 pub mod merge_two_tables {}
+#[doc = include_str!("../guide/own-kernel.md")]
+pub mod own_kernel {}
 #[doc = include_str!("../guide/coming-from.md")]
 pub mod coming_from {}

@@ -30,7 +30,7 @@
 //! | random | draws of [`Random`](random::Random) as inputs, [`Permutation`](patterns::Permutation) |
 //! | lanes and memory | [`Groups`](patterns::Groups), [`GroupFolds`](patterns::GroupFolds), [`Atomics`](patterns::Atomics) |
 //! | image | [`Filter`](patterns::Filter) |
-//! | textbooks' ladders | [`ReduceVariant`](patterns::ReduceVariant), [`ScanVariant`](patterns::ScanVariant), [`SortVariants`](patterns::SortVariants), [`HistogramCall::variant`](patterns::HistogramCall::variant), [`MergeVariants`](patterns::MergeVariants) |
+//! | kernels of your own | [`Launcher`](launch::Launcher), [`Kernel`](launch::Kernel); [`Variant`](call::Variant) for another way to carry out a pattern |
 //!
 //! They run on [`Device`], which is chosen at run time, and on each backend's own handle ([`Cpu`], `Wgpu`, `Cuda`) where the choice is made at compile
 //! time:
@@ -146,42 +146,17 @@
 //! # Ok::<(), isowarp::Error>(())
 //! ```
 //!
-//! The rungs of the textbooks' ladders, from the first idea to what became the pattern, stay available for teaching and for benchmarks:
-//! [`ReduceVariant`](patterns::ReduceVariant), [`ScanVariant`](patterns::ScanVariant), [`SortVariants`](patterns::SortVariants), [`HistogramCall::variant`](patterns::HistogramCall::variant), [`MergeVariants`](patterns::MergeVariants). Where order counts, each has one of its own, the same on every device:
-//!
-//! ```
-//! use isowarp::prelude::*;
-//!
-//! let dev = isowarp::Cpu::new();
-//! let x = dev.upload(&[2u32, 1, 3, 1, 0, 4, 1, 2])?;
-//! for variant in ScanVariant::ALL {
-//!     let y = dev.scan(&x, Sum).variant(variant).run()?;
-//!     assert_eq!(y.read_blocking()?, [2, 3, 6, 7, 7, 11, 12, 14], "{}", variant.name());
-//! }
-//! for variant in SortVariant::ALL {
-//!     assert_eq!(dev.sort_variant(variant, &x, SortOrder::Ascending)?.read_blocking()?, [0, 1, 1, 1, 2, 2, 3, 4], "{}", variant.name());
-//! }
-//! for variant in HistogramVariant::ALL {
-//!     assert_eq!(dev.histogram(even(&x, 0, 6, 3)).variant(variant).run()?.read_blocking()?, [4, 3, 1], "{}", variant.name());
-//! }
-//! let (a, b) = (dev.upload(&[1u32, 7, 8])?, dev.upload(&[7u32, 10])?);
-//! for variant in MergeVariant::ALL {
-//!     assert_eq!(dev.merge_variant(variant, &a, &b, SortOrder::Ascending)?.read_blocking()?, [1, 7, 7, 8, 10], "{}", variant.name());
-//! }
-//! let x = dev.upload(&[1e8f32, 1.0, -1e8, 1.0])?;
-//! let sum = |variant| dev.reduce(&x, Sum).variant(variant).run()?.read_blocking();
-//! assert_eq!(sum(ReduceVariant::Convergent)?, 0.0); // (1e8 + 1) + (-1e8 + 1): both ones are lost
-//! assert_eq!(sum(ReduceVariant::FoldInHalf)?, 2.0); // (1e8 - 1e8) + (1 + 1)
-//! # Ok::<(), isowarp::Error>(())
-//! ```
+//! Algorithms of textbooks, from the first idea to what became the pattern, are the crate `isowarp-textbook`. Kernels of your own, in WGSL, PTX and Rust, run
+//! as those do: the guide's page [`own_kernel`](guide::own_kernel) has one.
 
 mod any;
+mod launcher;
 mod select;
 
 pub use any::{AnyEvent, AnyRaw, Device};
-pub use isowarp_core::{Error, Result, every_task};
+pub use isowarp_core::{Error, Result, every_task, kernel_params};
 pub use isowarp_core::{
-    backend, buffer, call, caps, dynamic, element, error, expression, host, input, ir, numerics, ops, patterns, random,
+    backend, buffer, call, caps, dynamic, element, error, expression, host, input, ir, launch, numerics, ops, patterns, random,
 };
 pub use select::{Choice, Selector};
 
@@ -216,11 +191,9 @@ pub mod prelude {
     };
     pub use isowarp_core::patterns::{Border, Filter, FilterKind, Find, Image, Map, Reduce, RunLengths, Scan, Select, Selected, Window};
     pub use isowarp_core::patterns::{Difference, Segmented};
-    pub use isowarp_core::patterns::{HistogramVariant, MergeVariant, MergeVariants};
     pub use isowarp_core::patterns::{Merge, Search, Sets};
     pub use isowarp_core::patterns::{Ordered, Sort, SortBy, SortOrder};
     pub use isowarp_core::patterns::{Patterns, Permutation, Quadrature, Quantiles, Statistics};
-    pub use isowarp_core::patterns::{ReduceVariant, ScanVariant, SortVariant, SortVariants};
     pub use isowarp_core::random::Random;
 }
 

@@ -5,8 +5,9 @@ use crate::case::{Cases, Target};
 use crate::data::Fill;
 use isowarp::Result;
 use isowarp::element::DType;
-use isowarp::patterns::histogram_variants::SHARED_BINS;
 use isowarp::prelude::*;
+use isowarp_textbook::HistogramVariant;
+use isowarp_textbook::histogram::SHARED_BINS;
 
 /// Around subgroups, workgroups and their samples (256 and 4096).
 const SIZES: [u64; 17] = [0, 1, 2, 31, 33, 255, 256, 257, 1000, 4095, 4096, 4097, 8191, 8193, 20_011, 65_536, 100_003];

@@ -4,8 +4,9 @@ use super::input;
 use crate::case::{Cases, Target};
 use crate::data::Fill;
 use isowarp::Result;
-use isowarp::patterns::LadderKey;
+use isowarp::element::Element;
 use isowarp::prelude::*;
+use isowarp_textbook::MergeVariant;
 
 /// Around lanes' keys (8), tiles (1024), a workgroup's keys (2048) and sections (4096), together and on either side.
 const SIZES: [(u64, u64); 22] = [
@@ -48,7 +49,7 @@ pub(super) fn cases<B: Target>(c: &mut Cases<B>) {
     }
 }
 
-fn sorted<B: Target, K: LadderKey>(d: &B, fill: Fill, n: u64, name: &str, order: SortOrder) -> Result<Buffer<B, K>> {
+fn sorted<B: Target, K: Element>(d: &B, fill: Fill, n: u64, name: &str, order: SortOrder) -> Result<Buffer<B, K>> {
     d.sort(&input::<B, K>(d, fill, n, name)?).order(order).run()
 }
 
@@ -57,7 +58,7 @@ fn sizes<B: Target>(c: &mut Cases<B>, variant: MergeVariant) {
     for (m, n) in SIZES {
         c.add(format!("merge_variants/{v}/keys/u32/m={m}/n={n}"), move |d| {
             let up = SortOrder::Ascending;
-            d.merge_variant(variant, &sorted(d, Fill::Plain, m, "a", up)?, &sorted::<B, u32>(d, Fill::Plain, n, "b", up)?, up)
+            d.merge(&sorted(d, Fill::Plain, m, "a", up)?, &sorted::<B, u32>(d, Fill::Plain, n, "b", up)?).variant(variant).run()
         })
         .quick &= m + n <= 9001;
         // Of three values: where each came from shows which went first.
@@ -67,13 +68,13 @@ fn sizes<B: Target>(c: &mut Cases<B>, variant: MergeVariant) {
                 d.sort(&keys).descending().run()
             };
             let (v, w) = (d.iota(m, 0u32, 1)?, d.iota(n, 1_000_000u32, 1)?);
-            d.merge_pairs_variant(variant, (&few(m, "few")?, &v), (&few(n, "fewer")?, &w), SortOrder::Descending)
+            d.merge(&few(m, "few")?, &few(n, "fewer")?).with_values(&v, &w).descending().variant(variant).run()
         })
         .full();
     }
 }
 
-fn types<B: Target, K: LadderKey>(c: &mut Cases<B>, variant: MergeVariant) {
+fn types<B: Target, K: Element>(c: &mut Cases<B>, variant: MergeVariant) {
     let (v, t) = (variant.name(), K::DTYPE);
     for fill in [Fill::Plain, Fill::Bits, Fill::Equal] {
         for order in [SortOrder::Ascending, SortOrder::Descending] {
@@ -81,7 +82,10 @@ fn types<B: Target, K: LadderKey>(c: &mut Cases<B>, variant: MergeVariant) {
             c.add(format!("merge_variants/{v}/{name}/{t}/{}", fill.name()), move |d| {
                 let (a, b) = (sorted::<B, K>(d, fill, 5003, "a", order)?, sorted::<B, K>(d, fill, 4001, "b", order)?);
                 let (v, w) = (input::<B, u32>(d, Fill::Bits, 5003, "v")?, input::<B, u32>(d, Fill::Bits, 4001, "w")?);
-                Ok((d.merge_variant(variant, &a, &b, order)?, d.merge_pairs_variant(variant, (&a, &v), (&b, &w), order)?))
+                Ok((
+                    d.merge(&a, &b).order(order).variant(variant).run()?,
+                    d.merge(&a, &b).with_values(&v, &w).order(order).variant(variant).run()?,
+                ))
             });
         }
     }
@@ -104,13 +108,13 @@ fn shapes<B: Target>(c: &mut Cases<B>, variant: MergeVariant) {
             let side = |n: u32, of: fn(u32) -> u32| d.upload(&(0..n).map(of).collect::<Vec<_>>());
             let (x, y) = (side(13_000, a)?, side(9_001, b)?);
             let (v, w) = (d.iota(13_000, 0u32, 1)?, d.iota(9_001, 1u32 << 20, 1)?);
-            d.merge_pairs_variant(variant, (&x, &v), (&y, &w), SortOrder::Ascending)
+            d.merge(&x, &y).with_values(&v, &w).variant(variant).run()
         });
     }
     c.add(format!("merge_variants/{v}/not_sorted"), move |d| {
         let (x, y) = (input::<B, u32>(d, Fill::Bits, 9001, "x")?, input::<B, u32>(d, Fill::Bits, 7001, "y")?);
         let out = d.upload(&vec![7u32; 16_100])?;
-        d.merge_variant_into(variant, &x, &y, SortOrder::Ascending, &out.slice(50..16_052)?)?;
+        d.merge(&x, &y).variant(variant).write_to(&out.slice(50..16_052)?)?;
         d.fill(&out.slice(50..16_052)?, 0)?;
         Ok(out)
     });
@@ -127,7 +131,7 @@ fn slices<B: Target>(c: &mut Cases<B>, variant: MergeVariant) {
             let a = (x.slice(start..4000)?, values.slice(start..4000)?);
             let b = (y.slice(start + 5..5000)?, values.slice(start + 5..5000)?);
             let to = (out.slice(start + 2..)?, values.slice(12_001..)?);
-            d.merge_pairs_variant_into(variant, (&a.0, &a.1), (&b.0, &b.1), up, (&to.0, &to.1))?;
+            d.merge(&a.0, &b.0).with_values(&a.1, &b.1).order(up).variant(variant).write_to((&to.0, &to.1))?;
             Ok((out, values))
         });
     }
@@ -139,7 +143,7 @@ fn large<B: Target>(c: &mut Cases<B>, variant: MergeVariant) {
         c.add(format!("merge_variants/{v}/large/u32/n={total}"), move |d| {
             let m = total / 3;
             let (a, b) = (d.generate(m, index(), |i| i * 3 + (i & 1u32))?, d.generate(total - m, index(), |i| i + (i >> 1))?);
-            let keys = d.merge_variant(variant, &a, &b, SortOrder::Ascending)?;
+            let keys = d.merge(&a, &b).variant(variant).run()?;
             let digest = d.reduce((&keys, index()).map(|(k, i)| k * (i | 1)), Sum).run()?;
             Ok((keys.slice(total - 1000..)?, digest))
         })

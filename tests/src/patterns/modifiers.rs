@@ -8,6 +8,7 @@ use half::f16;
 use isowarp::element::{DType, Element};
 use isowarp::patterns::sort::Payload;
 use isowarp::prelude::*;
+use isowarp_textbook::HistogramVariant;
 
 pub(super) fn cases<B: Target>(c: &mut Cases<B>) {
     broadcast(c);

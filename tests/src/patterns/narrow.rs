@@ -10,6 +10,7 @@ use isowarp::ir::lit;
 use isowarp::patterns::histogram::Sample;
 use isowarp::patterns::{IndexElement, KeyBits};
 use isowarp::prelude::*;
+use isowarp_textbook::SortVariant;
 
 const UP: SortOrder = SortOrder::Ascending;
 const DOWN: SortOrder = SortOrder::Descending;
@@ -191,7 +192,7 @@ fn sorts<B: Target, K: Element>(c: &mut Cases<B>) {
     .needs(&[t]);
     for variant in [SortVariant::Bitonic, SortVariant::Sample, SortVariant::Radix] {
         c.add(format!("sort_variants/{}/narrow/{t}", variant.name()), move |d| {
-            d.sort_variant(variant, &input::<B, K>(d, Fill::Bits, 3001, "k")?, UP)
+            d.sort(&input::<B, K>(d, Fill::Bits, 3001, "k")?).variant(variant).run()
         })
         .needs(&[t]);
     }

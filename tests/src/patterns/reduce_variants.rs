@@ -5,6 +5,7 @@ use crate::case::{Cases, Target};
 use crate::data::Fill;
 use isowarp::element::{Element, Num};
 use isowarp::prelude::*;
+use isowarp_textbook::ReduceVariant;
 
 /// Around subgroups, lanes, every tile (256, 512, 4096), and a second and third level.
 const SIZES: [u64; 32] = [

@@ -6,6 +6,7 @@ use crate::case::{Cases, Target};
 use crate::data::Fill;
 use isowarp::element::{DType, Element, Num};
 use isowarp::prelude::*;
+use isowarp_textbook::ScanVariant;
 
 /// Around subgroups, lanes, every tile (256, 512, 1024), and a second and third level.
 const SIZES: [u64; 29] = [

@@ -6,6 +6,7 @@ use crate::data::Fill;
 use half::f16;
 use isowarp::element::{DType, Element};
 use isowarp::prelude::*;
+use isowarp_textbook::SortVariant;
 
 /// Around subgroups, workgroups, windows and tiles (512 and 1024), and powers of two, which networks have.
 const SIZES: [u64; 26] =
@@ -48,13 +49,13 @@ fn sizes<B: Target>(c: &mut Cases<B>, variant: SortVariant) {
     let v = variant.name();
     for n in SIZES.into_iter().chain([20_011, 65_536, 100_003]).filter(|&n| n <= most(variant)) {
         c.add(format!("sort_variants/{v}/keys/u32/plain/n={n}"), move |d| {
-            d.sort_variant(variant, &input::<B, u32>(d, Fill::Plain, n, "k")?, SortOrder::Ascending)
+            d.sort(&input::<B, u32>(d, Fill::Plain, n, "k")?).variant(variant).run()
         })
         .quick &= n <= 4097;
         // Of three values: which of equal keys comes first is the variant's own.
         c.add(format!("sort_variants/{v}/pairs/few_values/n={n}"), move |d| {
             let keys = d.map(&input::<B, u32>(d, Fill::Plain, n, "few")?, |k| (k >> 7) % 3)?;
-            d.sort_pairs_variant(variant, &keys, &d.iota(n, 0u32, 1)?, SortOrder::Descending)
+            d.sort(&keys).with_values(&d.iota(n, 0u32, 1)?).descending().variant(variant).run()
         })
         .full();
     }
@@ -68,7 +69,7 @@ fn types<B: Target, K: Element>(c: &mut Cases<B>, variant: SortVariant) {
         for n in [33, if is_quadratic(variant) { 1537 } else { 5003 }] {
             c.add(format!("sort_variants/{v}/up_and_down/{t}/{name}/n={n}"), move |d| {
                 let keys = input::<B, K>(d, fill, n, "k")?;
-                Ok((d.sort_variant(variant, &keys, SortOrder::Ascending)?, d.sort_variant(variant, &keys, SortOrder::Descending)?))
+                Ok((d.sort(&keys).variant(variant).run()?, d.sort(&keys).descending().variant(variant).run()?))
             })
             .needs(&[t]);
         }
@@ -76,8 +77,8 @@ fn types<B: Target, K: Element>(c: &mut Cases<B>, variant: SortVariant) {
         c.add(format!("sort_variants/{v}/pairs/{t}/{name}"), move |d| {
             let (keys, values) = (input::<B, K>(d, fill, n, "k")?, input::<B, u32>(d, Fill::Bits, n, "v")?);
             Ok((
-                d.sort_pairs_variant(variant, &keys, &values, SortOrder::Descending)?,
-                d.sort_pairs_variant(variant, &keys, &values, SortOrder::Ascending.bits(width / 3..width - 3))?,
+                d.sort(&keys).with_values(&values).descending().variant(variant).run()?,
+                d.sort(&keys).with_values(&values).bits(width / 3..width - 3).variant(variant).run()?,
             ))
         })
         .needs(&[t]);
@@ -100,18 +101,18 @@ fn shapes<B: Target>(c: &mut Cases<B>, variant: SortVariant) {
     for (shape, of) in all {
         c.add(format!("sort_variants/{v}/shape/{shape}"), move |d| {
             let keys: Vec<u32> = (0..n as u32).map(|i| of(i, n as u32)).collect();
-            d.sort_pairs_variant(variant, &d.upload(&keys)?, &d.iota(n, 0u32, 1)?, SortOrder::Ascending)
+            d.sort(&d.upload(&keys)?).with_values(&d.iota(n, 0u32, 1)?).variant(variant).run()
         });
     }
     for bits in [0..0, 0..1, 5..6, 3..17, 30..32] {
         let (start, end) = (bits.start, bits.end);
         c.add(format!("sort_variants/{v}/bits/u32/{start}-{end}"), move |d| {
             let keys = input::<B, u32>(d, Fill::Plain, 5003, "k")?;
-            d.sort_variant(variant, &keys, SortOrder::Ascending.bits(start..end))
+            d.sort(&keys).bits(start..end).variant(variant).run()
         });
         c.add(format!("sort_variants/{v}/bits/i64/{start}-{end}"), move |d| {
             let keys = input::<B, i64>(d, Fill::Plain, 1537, "k")?;
-            d.sort_variant(variant, &keys, SortOrder::Descending.bits(2 * start..2 * end))
+            d.sort(&keys).descending().bits(2 * start..2 * end).variant(variant).run()
         })
         .needs(&[DType::I64]);
     }
@@ -123,7 +124,7 @@ fn forms<B: Target>(c: &mut Cases<B>, variant: SortVariant) {
     for start in [1, 3, 1023] {
         c.add(format!("sort_variants/{v}/slice/f32/+{start}"), move |d| {
             let (x, out) = (input::<B, f32>(d, Fill::Bits, 6000, "x")?, input::<B, f32>(d, Fill::Plain, 6000, "out")?);
-            d.sort_variant_into(variant, &x.slice(start..end)?, SortOrder::Ascending, &out.slice(start + 2..)?)?;
+            d.sort(&x.slice(start..end)?).variant(variant).write_to(&out.slice(start + 2..)?)?;
             Ok(out)
         });
         c.add(format!("sort_variants/{v}/slice/u8/+{start}"), move |d| {
@@ -131,13 +132,11 @@ fn forms<B: Target>(c: &mut Cases<B>, variant: SortVariant) {
             // Values and where they go lie in one buffer.
             let values = input::<B, u32>(d, Fill::Bits, 12_000, "v")?;
             let pairs = (out.slice(start + 2..)?, values.slice(6001..)?);
-            d.sort_pairs_variant_into(
-                variant,
-                &x.slice(start..end)?,
-                &values.slice(start..end)?,
-                SortOrder::Descending,
-                (&pairs.0, &pairs.1),
-            )?;
+            d.sort(&x.slice(start..end)?)
+                .with_values(&values.slice(start..end)?)
+                .descending()
+                .variant(variant)
+                .write_to((&pairs.0, &pairs.1))?;
             Ok((out, values))
         })
         .needs(&[DType::U8]);
@@ -145,9 +144,9 @@ fn forms<B: Target>(c: &mut Cases<B>, variant: SortVariant) {
     // Sorts one after another take the same scratch.
     c.add(format!("sort_variants/{v}/again/f32"), move |d| {
         let keys = input::<B, f32>(d, Fill::Wide, 3000, "k")?;
-        let up = d.sort_variant(variant, &keys, SortOrder::Ascending)?;
-        let down = d.sort_variant(variant, &up, SortOrder::Descending)?;
-        Ok((d.sort_variant(variant, &down, SortOrder::Ascending)?, down))
+        let up = d.sort(&keys).variant(variant).run()?;
+        let down = d.sort(&up).descending().variant(variant).run()?;
+        Ok((d.sort(&down).variant(variant).run()?, down))
     });
 }
 
@@ -160,7 +159,7 @@ fn large<B: Target>(c: &mut Cases<B>, variant: SortVariant) {
     for (n, bits) in all.into_iter().filter(|(n, _)| *n <= most) {
         c.add(format!("sort_variants/{v}/large/u32/n={n}"), move |d| {
             let keys = d.generate(n, index(), |i| (i * 2_654_435_761) >> 3)?;
-            let (keys, values) = d.sort_pairs_variant(variant, &keys, &d.iota(n, 0u32, 1)?, SortOrder::Descending.bits(bits.clone()))?;
+            let (keys, values) = d.sort(&keys).with_values(&d.iota(n, 0u32, 1)?).descending().bits(bits.clone()).variant(variant).run()?;
             let digest = d.reduce((&keys, &values, index()).map(|(k, v, i)| (k + v * 7) * (i | 1)), Sum).run()?;
             Ok((keys.slice(n - 1000..)?, digest))
         })

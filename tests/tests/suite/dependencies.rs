@@ -35,6 +35,7 @@ fn core_imports_no_gpu_crate() {
         "isowarp-cuda",
         "isowarp-shaders",
         "isowarp-kernels",
+        "isowarp-textbook",
     ] {
         assert!(!all["isowarp-core"].contains(gpu), "isowarp-core imports {gpu}");
     }
@@ -46,10 +47,18 @@ fn backends_import_core_and_never_each_other() {
     let backends = ["isowarp-cpu", "isowarp-wgpu", "isowarp-cuda"];
     for backend in backends {
         assert!(all[backend].contains("isowarp-core"));
-        for other in backends.into_iter().chain(["isowarp", "isowarp-cli", "isowarp-conformance"]) {
+        for other in backends.into_iter().chain(["isowarp", "isowarp-textbook", "isowarp-cli", "isowarp-conformance"]) {
             assert!(!all[backend].contains(other), "{backend} imports {other}");
         }
     }
+}
+
+#[test]
+fn the_textbooks_stand_on_core_alone_as_any_crate_would() {
+    let all = dependencies();
+    let ours: Vec<_> = all["isowarp-textbook"].iter().filter(|name| name.starts_with("isowarp")).collect();
+    assert_eq!(ours, ["isowarp-core"]);
+    assert!(!all["isowarp"].contains("isowarp-textbook"), "programs carry the textbooks' kernels only where they name them");
 }
 
 #[test]

@@ -1,10 +1,11 @@
 //! The rungs of the textbook's histogram: against its example, against a loop, against each other, and what they refuse. On every device.
 
 use crate::common::each;
-use isowarp::patterns::histogram_variants::SHARED_BINS;
 use isowarp::prelude::*;
 use isowarp::{Device, Error};
 use isowarp_conformance::data::{self, Fill};
+use isowarp_textbook::HistogramVariant;
+use isowarp_textbook::histogram::SHARED_BINS;
 
 /// Counts of letters, four to a bin: a sample that is no letter is in no bin.
 fn letters(d: &Device, variant: HistogramVariant, text: &[u8]) -> Vec<u32> {

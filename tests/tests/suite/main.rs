@@ -30,6 +30,7 @@ mod moves;
 #[cfg(feature = "wgpu")]
 mod opening;
 mod oracles;
+mod own_kernels;
 mod pairs;
 mod properties;
 mod random;

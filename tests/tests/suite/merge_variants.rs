@@ -1,19 +1,20 @@
 //! The rungs of the textbook's merge: against its example and its launch, against a stable sort on the host, and what they refuse. On every device.
 
 use crate::common::each;
-use isowarp::patterns::LadderKey;
+use isowarp::element::Element;
 use isowarp::prelude::*;
 use isowarp::{Device, Error};
 use isowarp_conformance::data::{self, Fill};
+use isowarp_textbook::MergeVariant;
 
 const UP: SortOrder = SortOrder::Ascending;
 
 /// Keys, and where they came from: those of `b` behind those of `a`.
-fn merged<K: LadderKey>(d: &Device, variant: MergeVariant, a: &[K], b: &[K], order: SortOrder) -> (Vec<K>, Vec<u32>) {
+fn merged<K: Element>(d: &Device, variant: MergeVariant, a: &[K], b: &[K], order: SortOrder) -> (Vec<K>, Vec<u32>) {
     let (m, n) = (a.len() as u64, b.len() as u64);
     let (v, w) = (d.iota(m, 0u32, 1).unwrap(), d.iota(n, m as u32, 1).unwrap());
     let (a, b) = (d.upload(a).unwrap(), d.upload(b).unwrap());
-    let (keys, from) = d.merge_pairs_variant(variant, (&a, &v), (&b, &w), order).unwrap();
+    let (keys, from) = d.merge(&a, &b).with_values(&v, &w).order(order).variant(variant).run().unwrap();
     (keys.read_blocking().unwrap(), from.read_blocking().unwrap())
 }
 
@@ -105,7 +106,7 @@ fn arrays_that_are_not_sorted_do_no_harm_elsewhere() {
         let (x, y) = (d.upload(&x).unwrap(), d.upload(&y).unwrap());
         for variant in MergeVariant::ALL {
             let out = d.upload(&vec![7u32; 16_100]).unwrap();
-            d.merge_variant_into(variant, &x, &y, UP, &out.slice(50..16_052).unwrap()).unwrap();
+            d.merge(&x, &y).order(UP).variant(variant).write_to(&out.slice(50..16_052).unwrap()).unwrap();
             let out = out.read_blocking().unwrap();
             assert!(out[..50].iter().chain(&out[16_052..]).all(|&k| k == 7), "{}", variant.name());
         }
@@ -117,12 +118,12 @@ fn bad_input_is_refused_on_every_rung_and_nothing_is_written() {
     each(|d| {
         let (x, small, nothing) = (d.upload(&[7u32; 100]).unwrap(), d.upload(&[7u32; 99]).unwrap(), d.upload::<u32>(&[]).unwrap());
         for variant in MergeVariant::ALL {
-            let short = d.merge_variant_into(variant, &x, &nothing, UP, &small).unwrap_err();
+            let short = d.merge(&x, &nothing).order(UP).variant(variant).write_to(&small).unwrap_err();
             assert_eq!(short, Error::BufferTooSmall { what: "the output", required: 100, available: 99 });
-            assert!(matches!(d.merge_variant_into(variant, &x, &nothing, UP, &x), Err(Error::Aliasing { .. })));
-            let values = d.merge_pairs_variant(variant, (&x, &small), (&nothing, &nothing), UP).unwrap_err();
+            assert!(matches!(d.merge(&x, &nothing).order(UP).variant(variant).write_to(&x), Err(Error::Aliasing { .. })));
+            let values = d.merge(&x, &nothing).with_values(&small, &nothing).order(UP).variant(variant).run().unwrap_err();
             assert_eq!(values, Error::LengthMismatch { what: "values", expected: 100, found: 99 });
-            assert!(d.merge_variant(variant, &nothing, &nothing, UP).unwrap().read_blocking().unwrap().is_empty());
+            assert!(d.merge(&nothing, &nothing).order(UP).variant(variant).run().unwrap().read_blocking().unwrap().is_empty());
         }
         for b in [&x, &small] {
             assert!(b.read_blocking().unwrap().iter().all(|v| *v == 7), "a buffer was changed by a call that failed");

@@ -2,6 +2,7 @@
 
 use crate::common::{each, mt19937};
 use isowarp::{Error, prelude::*};
+use isowarp_textbook::ReduceVariant;
 
 const SHAPES: [[u64; 3]; 4] = [[1, 1, 1], [3, 700, 1], [2, 5, 300], [40, 33, 17]];
 

@@ -2,6 +2,7 @@
 
 use crate::common::{each, mt19937};
 use isowarp::{Error, backend::Backend as _, prelude::*};
+use isowarp_textbook::ScanVariant;
 
 /// Lengths around tiles.
 const LENGTHS: [usize; 6] = [0, 1, 300, 8192, 8193, 40_001];

@@ -2,18 +2,19 @@
 //! device.
 
 use crate::common::{cpu, each};
-use isowarp::patterns::sort_variants::TRANSPOSED;
 use isowarp::prelude::*;
 use isowarp::{Device, Error};
 use isowarp_conformance::data::{self, Fill};
+use isowarp_textbook::SortVariant;
+use isowarp_textbook::sort::TRANSPOSED;
 
 fn keys(d: &Device, variant: SortVariant, keys: &[u32], by: impl Into<SortBy>) -> Vec<u32> {
-    d.sort_variant(variant, &d.upload(keys).unwrap(), by).unwrap().read_blocking().unwrap()
+    d.sort(&d.upload(keys).unwrap()).order(by).variant(variant).run().unwrap().read_blocking().unwrap()
 }
 
 /// Where the keys were.
 fn places(d: &Device, variant: SortVariant, keys: &[u32], by: impl Into<SortBy>) -> Vec<u32> {
-    let pairs = d.sort_pairs_variant(variant, &d.upload(keys).unwrap(), &d.iota(keys.len() as u64, 0u32, 1).unwrap(), by);
+    let pairs = d.sort(&d.upload(keys).unwrap()).with_values(&d.iota(keys.len() as u64, 0u32, 1).unwrap()).order(by).variant(variant).run();
     pairs.unwrap().1.read_blocking().unwrap()
 }
 
@@ -56,7 +57,7 @@ fn the_textbooks_people_are_sorted_by_income() {
         for variant in SortVariant::ALL {
             assert_eq!(keys(d, variant, &[5, 2, 7, 1, 3, 2, 8], SortOrder::Ascending), [1, 2, 2, 3, 5, 7, 8], "{}", variant.name());
             let (income, age) = (d.upload(&income).unwrap(), d.upload(&age).unwrap());
-            let (income, age) = d.sort_pairs_variant(variant, &income, &age, SortOrder::Descending).unwrap();
+            let (income, age) = d.sort(&income).with_values(&age).descending().variant(variant).run().unwrap();
             assert_eq!(income.read_blocking().unwrap(), [150, 80, 80, 45], "{}", variant.name());
             let age = age.read_blocking().unwrap();
             assert!(age == [30, 32, 29, 22] || !variant.is_stable() && age == [30, 29, 32, 22], "{}: {age:?}", variant.name());
@@ -75,8 +76,8 @@ fn keys_are_the_radix_sorts_bit_for_bit_and_stable_sorts_its_pairs() {
                 let expected = bits(d.sort(&x).order(order).run().unwrap());
                 let argsort = d.argsort(&x).order(order).run().unwrap().read_blocking().unwrap();
                 for variant in SortVariant::ALL {
-                    assert!(bits(d.sort_variant(variant, &x, order).unwrap()) == expected, "{} {fill:?}", variant.name());
-                    let (sorted, from) = d.sort_pairs_variant(variant, &x, &at, order).unwrap();
+                    assert!(bits(d.sort(&x).order(order).variant(variant).run().unwrap()) == expected, "{} {fill:?}", variant.name());
+                    let (sorted, from) = d.sort(&x).with_values(&at).order(order).variant(variant).run().unwrap();
                     let from = from.read_blocking().unwrap();
                     assert!(bits(sorted) == expected, "{} {fill:?}", variant.name());
                     assert!(from.iter().zip(&expected).all(|(&i, &b)| host[i as usize].to_bits() == b), "{} {fill:?}", variant.name());
@@ -193,19 +194,22 @@ fn bad_input_is_refused_by_every_variant_and_nothing_is_written() {
         let up = SortOrder::Ascending;
         for variant in SortVariant::ALL {
             let expected = Error::BufferTooSmall { what: "the output", required: 100, available: 99 };
-            assert_eq!(d.sort_variant_into(variant, &x, up, &small).unwrap_err(), expected);
-            assert!(matches!(d.sort_variant_into(variant, &x, up, &x), Err(Error::Aliasing { .. })));
+            assert_eq!(d.sort(&x).order(up).variant(variant).write_to(&small).unwrap_err(), expected);
+            assert!(matches!(d.sort(&x).order(up).variant(variant).write_to(&x), Err(Error::Aliasing { .. })));
             assert_eq!(
-                d.sort_pairs_variant(variant, &x, &few, up).unwrap_err(),
+                d.sort(&x).with_values(&few).order(up).variant(variant).run().unwrap_err(),
                 Error::LengthMismatch { what: "values", expected: 100, found: 99 }
             );
             let out = d.buffer::<f32>(100).unwrap();
-            assert!(matches!(d.sort_pairs_variant_into(variant, &x, &values, up, (&out, &values)), Err(Error::Aliasing { .. })));
-            assert!(matches!(d.sort_variant(variant, &x, up.bits(0..33)), Err(Error::InvalidArgument { what: "bits", .. })));
-            assert!(d.sort_variant(variant, &nothing, up).unwrap().read_blocking().unwrap().is_empty());
+            assert!(matches!(
+                d.sort(&x).with_values(&values).order(up).variant(variant).write_to((&out, &values)),
+                Err(Error::Aliasing { .. })
+            ));
+            assert!(matches!(d.sort(&x).order(up.bits(0..33)).variant(variant).run(), Err(Error::InvalidArgument { what: "bits", .. })));
+            assert!(d.sort(&nothing).order(up).variant(variant).run().unwrap().read_blocking().unwrap().is_empty());
         }
         let many = d.buffer::<u8>(TRANSPOSED + 1).unwrap();
-        let found = d.sort_variant(SortVariant::OddEvenTransposition, &many, up);
+        let found = d.sort(&many).order(up).variant(SortVariant::OddEvenTransposition).run();
         assert!(matches!(found, Err(Error::TooLarge { requested: 65_537, limit: 65_536, .. })), "{found:?}");
         for b in [&x, &small] {
             assert!(b.read_blocking().unwrap().iter().all(|v| *v == 7.0), "a buffer was changed by a call that failed");

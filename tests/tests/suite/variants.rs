@@ -5,6 +5,7 @@ use crate::common::{cpu, each};
 use isowarp::prelude::*;
 use isowarp::{Device, Error};
 use isowarp_conformance::data::{self, Fill};
+use isowarp_textbook::{ReduceVariant, ScanVariant};
 
 fn sum(d: &Device, variant: ReduceVariant, x: &Buffer<Device, f32>) -> u32 {
     d.reduce(x, Sum).variant(variant).run().unwrap().read_blocking().unwrap().to_bits()

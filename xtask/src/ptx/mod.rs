@@ -41,21 +41,53 @@ pub(crate) struct Options {
     nvrtc: Option<PathBuf>,
 }
 
+/// A crate with kernels.
+struct Kernels {
+    /// Its folder, in which `ptx` is generated.
+    folder: &'static str,
+    /// The folder of its sources, in that one.
+    sources: &'static str,
+}
+
+/// The library's kernels. Other crates may include their headers.
+const LIBRARY: Kernels = Kernels { folder: "kernels-cu", sources: "src" };
+/// Crates that have kernels of their own, beside the library's.
+const OTHERS: [Kernels; 1] = [Kernels { folder: "crates/textbook", sources: "cuda" }];
+
+impl Kernels {
+    fn sources(&self) -> PathBuf {
+        workspace::root().join(self.folder).join(self.sources)
+    }
+
+    fn finish(&self, options: &Options, built: &Files) -> Result<()> {
+        let out = workspace::root().join(self.folder).join("ptx");
+        if options.check { check(&out, built) } else { write(&out, built) }
+    }
+}
+
 /// Runs the command.
 pub(crate) fn run(options: &Options) -> Result<()> {
-    let crate_dir = workspace::root().join("kernels-cu");
-    let library = wheel::locate(options.nvrtc.as_deref())?;
-    let built = build(&crate_dir.join("src"), &library)?;
-    let out = crate_dir.join("ptx");
-    if options.check { check(&out, &built) } else { write(&out, &built) }
+    let compiler = wheel::locate(options.nvrtc.as_deref())?;
+    let mut headers = read_all(&LIBRARY.sources(), "cuh")?;
+    let (mut built, manifest) = build(&LIBRARY.sources(), &headers, &compiler)?;
+    // No kernel includes this header yet; what is in it compiles all the same, and keeps the contract.
+    let check = parse::calls_of_header(headers.get(NUMERICS).with_context(|| format!("{NUMERICS} is missing"))?, NUMERICS);
+    let ptx = compile(&compiler, CHECK, &check, &headers, BASELINE)?;
+    refuse(lint::check(NUMERICS, &ptx).into_iter().map(|fault| format!("{NUMERICS}: {fault}")).collect())?;
+    built.insert("table.rs".to_owned(), table::render(&manifest.modules)?);
+    LIBRARY.finish(options, &built)?;
+    for other in OTHERS {
+        headers.extend(read_all(&other.sources(), "cuh")?);
+        other.finish(options, &build(&other.sources(), &headers, &compiler)?.0)?;
+    }
+    Ok(())
 }
 
 /// Generated files by name: the PTX of every build, the manifest and the Rust table.
 type Files = BTreeMap<String, String>;
 
-/// Compiles every `.cu` in `src` and renders everything that is kept under version control.
-fn build(src: &Path, library: &nvrtc::Library) -> Result<Files> {
-    let headers = read_all(src, "cuh")?;
+/// Compiles every `.cu` in `src` and renders the PTX and the manifest.
+fn build(src: &Path, headers: &BTreeMap<String, String>, library: &nvrtc::Library) -> Result<(Files, Manifest)> {
     let sources = read_all(src, "cu")?;
     let mut files = Files::new();
     let mut modules = Vec::new();
@@ -65,7 +97,7 @@ fn build(src: &Path, library: &nvrtc::Library) -> Result<Files> {
         let also = parse::architectures(text);
         let architectures = std::iter::once(BASELINE.to_owned()).chain(also);
         for architecture in architectures {
-            let raw = compile(library, name, text, &headers, &architecture)?;
+            let raw = compile(library, name, text, headers, &architecture)?;
             let (build_id, body) = parse::split_banner(&raw).with_context(|| format!("{name}: the PTX has no compiler banner"))?;
             toolchain.get_or_insert(build_id);
             let ptx_name = ptx_name(name, &architecture);
@@ -76,17 +108,18 @@ fn build(src: &Path, library: &nvrtc::Library) -> Result<Files> {
             files.insert(ptx_name, ptx);
         }
     }
-    // No kernel includes this header yet; what is in it compiles all the same, and keeps the contract.
-    let check = parse::calls_of_header(headers.get(NUMERICS).with_context(|| format!("{NUMERICS} is missing"))?, NUMERICS);
-    let ptx = compile(library, CHECK, &check, &headers, BASELINE)?;
-    faults.extend(lint::check(NUMERICS, &ptx).into_iter().map(|fault| format!("{NUMERICS}: {fault}")));
-    if !faults.is_empty() {
-        bail!("the numerics contract is broken (a waiver with its reason goes to xtask/src/ptx/lint.rs):\n  {}", faults.join("\n  "));
-    }
-    let manifest = Manifest::new(Compiler::new(toolchain.unwrap_or_default()), OPTIONS, &headers, modules);
-    files.insert("table.rs".to_owned(), table::render(&manifest.modules)?);
+    refuse(faults)?;
+    let manifest = Manifest::new(Compiler::new(toolchain.unwrap_or_default()), OPTIONS, headers, modules);
     files.insert("manifest.json".to_owned(), manifest.render()?);
-    Ok(files)
+    Ok((files, manifest))
+}
+
+/// Fails where there are faults.
+fn refuse(faults: Vec<String>) -> Result<()> {
+    if faults.is_empty() {
+        return Ok(());
+    }
+    bail!("the numerics contract is broken (a waiver with its reason goes to xtask/src/ptx/lint.rs):\n  {}", faults.join("\n  "))
 }
 
 fn compile(library: &nvrtc::Library, name: &str, text: &str, headers: &BTreeMap<String, String>, architecture: &str) -> Result<String> {
@@ -170,7 +203,7 @@ fn check(dir: &Path, files: &Files) -> Result<()> {
         println!("{} files match their sources", files.len());
         return Ok(());
     }
-    bail!("kernels-cu/ptx is not what the sources build to (run `cargo xtask ptx`):\n  {}", differences.join("\n  "))
+    bail!("{} is not what the sources build to (run `cargo xtask ptx`):\n  {}", dir.display(), differences.join("\n  "))
 }
 
 #[cfg(test)]

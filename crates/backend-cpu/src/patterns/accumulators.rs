@@ -326,13 +326,6 @@ impl Combiner {
         }
         made
     }
-
-    /// For every pair of places, all at once: the element at `to(pair)` becomes the left one combined with the right one.
-    pub(super) fn merge(&mut self, x: &mut Accumulators, pairs: &[(usize, usize)], to: impl Fn((usize, usize)) -> usize + Clone) {
-        let (left, right): (Vec<usize>, Vec<usize>) = pairs.iter().copied().unzip();
-        let made = self.combine((x, Places::List(&left)), (x, Places::List(&right)), pairs.len());
-        x.set(pairs.iter().map(|&pair| to(pair)), &made);
-    }
 }
 
 /// Accumulators as operands, from one on.

@@ -110,6 +110,6 @@ impl Cuda {
             return Ok(kernel);
         }
         let (operators, leaves) = (Operators::Words(&task.func), &bound.shapes[..task.func.params.len()]);
-        with_fills(entry, &operators, (leaves, &[]), task.numerics, |fills| self.kernel((entry, bound.key.0), fills))
+        with_fills(entry.holes(), &operators, (leaves, &[]), task.numerics, |fills| self.kernel((entry, bound.key.0), fills))
     }
 }

@@ -6,35 +6,82 @@ use super::scratch::Use;
 use super::tuning::TUNING;
 use super::{Key, bind, blocks};
 use crate::backend::Cuda;
-use crate::launch::{Grid, In, MAX_INPUTS, MAX_WORDS};
+use crate::launch::{Grid, In, MAX_INPUTS, MAX_OUTPUTS, MAX_SCRATCH, MAX_WORDS};
 use crate::memory::Buffer;
-use crate::splice::{Fill, Site};
-use isowarp_core::caps::{Capability, Numerics};
+use crate::splice::{self, Fill, Site};
+use isowarp_core::caps::Numerics;
 use isowarp_core::element::Ty;
 use isowarp_core::error::{Error, Result};
-use isowarp_core::launch::kernels::{Access, CudaEntry, Def, Id, Items};
-use isowarp_core::launch::{self, Groups, KernelSpec, Launcher, Operators, Piece, Work};
+use isowarp_core::launch::{self, Access, Code, CudaEntry, Def, Groups, Items, KernelSpec, Launcher, Operators, Piece, Work};
 use isowarp_kernels::Kernel;
 
+/// An entry of PTX.
+#[derive(Clone, Debug)]
+pub(super) enum Entry {
+    /// One of the library's.
+    Library(Kernel),
+    /// One of an image of its row's: its name, and the text with it alone.
+    Own(String, String),
+}
+
+impl Entry {
+    /// Its name.
+    pub(super) fn name(&self) -> &str {
+        match self {
+            Self::Library(kernel) => kernel.entry(),
+            Self::Own(name, _) => name,
+        }
+    }
+
+    /// Names of its holes.
+    pub(super) fn holes(&self) -> Vec<&str> {
+        match self {
+            Self::Library(kernel) => kernel.holes().to_vec(),
+            Self::Own(_, text) => splice::holes(text),
+        }
+    }
+
+    /// The text that a device of this compute capability takes.
+    pub(super) fn template(&self, capability: (u32, u32)) -> Result<&str> {
+        match self {
+            Self::Library(kernel) => library_text(*kernel, capability),
+            Self::Own(_, text) => Ok(text),
+        }
+    }
+}
+
+/// The text of an entry of the library for a device of this compute capability.
+pub(crate) fn library_text(kernel: Kernel, (major, minor): (u32, u32)) -> Result<&'static str> {
+    let build = kernel.build(major, minor).ok_or_else(|| Error::Compile {
+        kernel: kernel.entry().to_owned(),
+        log: format!("there is no build for compute capability {major}.{minor}"),
+    })?;
+    Ok(build.template(kernel.entry()).unwrap_or_default())
+}
+
 /// The entry that a name with choices in braces stands for.
-pub(super) fn entry(name: &str, choice: impl Fn(&str) -> u32) -> Result<Kernel> {
-    let mut entry = String::new();
-    for (k, part) in name.split(['{', '}']).enumerate() {
+pub(super) fn entry(of: CudaEntry, choice: impl Fn(&str) -> u32) -> Result<Entry> {
+    let mut name = String::new();
+    for (k, part) in of.name.split(['{', '}']).enumerate() {
         if k % 2 == 0 {
-            entry.push_str(part);
+            name.push_str(part);
             continue;
         }
         match part.split_once(':') {
-            None => entry.push_str(&choice(part).to_string()),
-            Some((of, names)) => entry.push_str(names.split('|').nth(choice(of) as usize).unwrap_or_default()),
+            None => name.push_str(&choice(part).to_string()),
+            Some((of, names)) => name.push_str(names.split('|').nth(choice(of) as usize).unwrap_or_default()),
         }
     }
-    Kernel::named(&entry).ok_or_else(|| Error::Compile { kernel: entry, log: "there is no such kernel".to_owned() })
+    let found = match of.image {
+        None => Kernel::named(&name).map(Entry::Library),
+        Some(image) => splice::cut(image.0, &name).map(|text| Entry::Own(name.clone(), text)),
+    };
+    found.ok_or_else(|| Error::Compile { kernel: name, log: "there is no such kernel".to_owned() })
 }
 
 /// Calls `f` with what fills the kernel's holes.
 pub(super) fn with_fills<R>(
-    kernel: Kernel,
+    holes: &[&str],
     operators: &Operators<'_>,
     (leaves, outs): (&[Shape], &[Shape]),
     numerics: Numerics,
@@ -54,13 +101,13 @@ pub(super) fn with_fills<R>(
             _ => no_hole(),
         }
     };
-    let fills: Vec<Fill<'_>> = kernel.holes().iter().map(|&name| Fill { name, body: &body }).collect();
+    let fills: Vec<Fill<'_>> = holes.iter().map(|&name| Fill { name, body: &body }).collect();
     f(&fills)
 }
 
 /// Adds what a kernel's text depends on, beside the shapes of its operands.
 fn identity(mut key: Key, spec: &KernelSpec<'_, Buffer>) -> u128 {
-    key = key.word(spec.kernel.id as u64).word(spec.numerics as u64);
+    key = key.word(spec.kernel.identity() as u64).word(spec.numerics as u64);
     for &(_, number) in spec.choices {
         key = key.word(number.into());
     }
@@ -83,7 +130,9 @@ fn count(entry: CudaEntry, spec: &KernelSpec<'_, Buffer>, work: Work<'_>, aligne
     match work.groups {
         Groups::Of(groups) => groups(work.n),
         Groups::Strided => work.n.div_ceil(threads * items).min(most),
-        Groups::Elements(_) if spec.kernel.id == Id::Map => (if aligned { work.n / 4 + work.n % 4 } else { work.n }).div_ceil(threads),
+        Groups::Elements(_) if spec.kernel.items == Items::Map => {
+            (if aligned { work.n / 4 + work.n % 4 } else { work.n }).div_ceil(threads)
+        }
         Groups::Elements(whole) => {
             let unit = u64::from(entry.unit);
             work.n.div_ceil(threads / unit * items * (unit / whole * whole))
@@ -92,16 +141,27 @@ fn count(entry: CudaEntry, spec: &KernelSpec<'_, Buffer>, work: Work<'_>, aligne
 }
 
 impl Launcher for Cuda {
+    fn code(&self) -> Code {
+        Code::Ptx
+    }
+
     fn launch(&self, spec: &KernelSpec<'_, Buffer>, work: Work<'_>) -> Result<()> {
-        let Some(of) = spec.kernel.cuda else { return Ok(()) };
+        self.check_kernel(spec.kernel)?;
+        let Some(of) = spec.kernel.entry() else { return Ok(()) };
         let n = if let Operators::Tree { elements, .. } = spec.operators { elements } else { work.n };
         let mut bound = bind(self, (spec.kernel.pattern, n), spec.operators.params(), spec.leaves, spec.outs)?;
         let args = &mut bound.args;
         let (mut inputs, mut outs, mut scratch) = (spec.leaves.len(), spec.outs.len(), 0);
-        let reads = spec.kernel.arrays.iter().filter(|face| face.access == Access::Read).count() + spec.steps.len();
-        if reads > 0 && inputs + reads > MAX_INPUTS {
-            let capability = Capability::StorageBuffers((inputs + reads) as u32);
-            return Err(Error::Unsupported { pattern: spec.kernel.pattern, capability, device: self.info().name.clone() });
+        let of = |access| spec.kernel.arrays.iter().filter(|face| face.access == access).count();
+        // Leaves alone may be packed.
+        let reads = of(Access::Read) + spec.steps.len();
+        let requests = [
+            (if reads > 0 { inputs + reads } else { 0 }, MAX_INPUTS),
+            (outs + of(Access::Write), MAX_OUTPUTS),
+            (of(Access::Scratch), MAX_SCRATCH),
+        ];
+        if let Some(&(requested, limit)) = requests.iter().find(|(requested, limit)| requested > limit) {
+            return Err(Error::TooLarge { what: "arrays of a kernel", requested: requested as u64, limit: limit as u64 });
         }
         for (face, array) in spec.kernel.arrays.iter().zip(spec.arrays) {
             let ptr = match array.raw {
@@ -146,9 +206,11 @@ impl Launcher for Cuda {
             Some(kernel) => kernel,
             None => {
                 let choice = |name: &str| if name == "aligned" { aligned.into() } else { spec.choice(name) };
-                let kernel = entry(of.name, choice)?;
+                let entry = entry(of, choice)?;
                 let shapes = bound.shapes.split_at(spec.leaves.len());
-                with_fills(kernel, &spec.operators, shapes, spec.numerics, |fills| self.build_planned(key, kernel, fills))?
+                let template = entry.template(self.info().compute_capability)?;
+                let build = |fills: &[Fill<'_>]| self.build_planned(key, (template, entry.name()), fills);
+                with_fills(&entry.holes(), &spec.operators, shapes, spec.numerics, build)?
             }
         };
         let most = u64::from(self.info().multiprocessors * TUNING.top_k_blocks);
@@ -170,7 +232,7 @@ impl Launcher for Cuda {
     }
 
     fn elements_of_group(&self, kernel: &Def) -> u64 {
-        kernel.cuda.map_or(1, |entry| u64::from(entry.threads) * if let Items::Each(items) = entry.items { items.into() } else { 1 })
+        kernel.entry().map_or(1, |entry| u64::from(entry.threads) * if let Items::Each(items) = entry.items { items.into() } else { 1 })
     }
 
     fn accumulator_bytes(&self, parts: &[Ty]) -> u64 {

@@ -22,6 +22,7 @@ mod tests;
 mod together;
 mod tuning;
 
+pub(crate) use launcher::library_text;
 pub(crate) use scratch::Scratch;
 
 use crate::backend::Cuda;

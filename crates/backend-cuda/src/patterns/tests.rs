@@ -1,6 +1,7 @@
 //! Every kernel's holes are filled for representative operators. With `PTXAS` naming an assembler, the texts are assembled too.
 
 mod planned;
+mod textbook;
 
 use super::holes::{Holes, Shape, combine};
 use super::keys::{self, Held};
@@ -10,14 +11,12 @@ use crate::splice::{Fill, Site, splice};
 use isowarp_core::caps::Numerics;
 use isowarp_core::element::{DType, Element, Ty};
 use isowarp_core::ir::{self, Expr, Func, Param};
-use isowarp_core::launch::kernels::{
-    BALLOT, Def, HISTOGRAM_VARIANT, MAP, MERGE_VARIANT, PEERS, REDUCE_VARIANT, SCAN_VARIANT, SCATTER_FROM,
-};
+use isowarp_core::launch::kernels::{BALLOT, Def, MAP, PEERS, SCATTER_FROM};
 use isowarp_core::launch::{Choice, Operators};
 use isowarp_core::numerics::Func as Elementary;
 use isowarp_core::patterns::{
-    HistogramSum, HistogramTask, HistogramVariant, MergeVariant, Peers, PeersTask, ReduceByKeyTask, ReduceVariant, ScanVariant,
-    ScatterFromTask, ScatterOp, SegmentedReduceTask, SelectKind, SelectTask, Sides,
+    HistogramSum, HistogramTask, Peers, PeersTask, ReduceByKeyTask, ScatterFromTask, ScatterOp, SegmentedReduceTask, SelectKind,
+    SelectTask, Sides,
 };
 use isowarp_kernels::Source;
 use std::process::Command;
@@ -27,10 +26,14 @@ fn one<A: ir::Traced, R: ir::Traced>(f: impl FnOnce(A) -> R) -> Func {
     ir::trace(f).expect("a plain operator traces")
 }
 
-/// Fills the entry and, if asked to, assembles it for the oldest and a current architecture.
+/// Fills the entry of a source and, if asked to, assembles it.
 fn check(source: Source, entry: &str, fills: &[Fill<'_>]) {
-    let build = &source.builds()[0];
-    let text = splice(build.template(entry).unwrap_or_default(), entry, fills).unwrap_or_else(|e| panic!("{entry}: {e}"));
+    check_text(source.builds()[0].template(entry).unwrap_or_default(), entry, fills);
+}
+
+/// Fills the entry of a text and, if asked to, assembles it for the oldest and a current architecture.
+fn check_text(template: &str, entry: &str, fills: &[Fill<'_>]) {
+    let text = splice(template, entry, fills).unwrap_or_else(|e| panic!("{entry}: {e}"));
     assert!(!text.contains("@op."), "{entry}: a hole is left");
     let Some(ptxas) = std::env::var_os("PTXAS") else { return };
     let dir = std::env::temp_dir();
@@ -49,9 +52,10 @@ fn check(source: Source, entry: &str, fills: &[Fill<'_>]) {
 /// Checks the entry of a plan's kernel that choices name.
 fn check_planned(def: &Def, operators: Operators<'_>, choices: &[Choice], shapes: (&[Shape], &[Shape])) {
     let choice = |name: &str| choices.iter().find(|(of, _)| *of == name).map_or(0, |c| c.1);
-    let kernel = launcher::entry(def.cuda.expect("a kernel of its own").name, choice).expect("an entry to every choice");
+    let entry = launcher::entry(def.entry().expect("a kernel of its own"), choice).expect("an entry to every choice");
+    let template = entry.template((7, 0)).expect("a build for the oldest architecture");
     for numerics in [Numerics::Strict, Numerics::Fast] {
-        launcher::with_fills(kernel, &operators, shapes, numerics, |fills| check(kernel.source(), kernel.entry(), fills));
+        launcher::with_fills(&entry.holes(), &operators, shapes, numerics, |fills| check_text(template, entry.name(), fills));
     }
 }
 
@@ -213,14 +217,14 @@ fn line_kernels_of_every_width_fill_their_holes() {
             Fill { name: "store4", body: &store4 },
         ];
         let mut filled = 0;
-        for source in [Source::Reduce, Source::Scan, Source::Segments, Source::ReduceVariants, Source::ScanVariants] {
+        for source in [Source::Reduce, Source::Scan, Source::Segments] {
             for entry in source.builds()[0].entries.iter().filter(|e| e.name.ends_with(&format!("_w{}", room(load.result_words())))) {
                 let fills: Vec<Fill<'_>> = all.iter().filter(|f| entry.holes.contains(&f.name)).copied().collect();
                 check(source, entry.name, &fills);
                 filled += 1;
             }
         }
-        assert!(filled >= 21, "only {filled} entries of this width");
+        assert!(filled >= 9, "only {filled} entries of this width");
     }
 }
 
@@ -258,25 +262,6 @@ fn reductions_by_key_of_both_widths_fill_their_holes() {
     all::<u32>();
     all::<f32>();
     all::<f64>();
-}
-
-#[test]
-fn every_rung_has_kernels_of_every_width() {
-    let entry = |def: &Def, rung: u32, words: u32| {
-        let choice = |name: &str| if name == "rung" { rung } else { words };
-        launcher::entry(def.cuda.expect("a kernel of its own").name, choice).expect("an entry to every choice")
-    };
-    for words in 1..=4 {
-        let reductions = ReduceVariant::ALL.into_iter().filter(|v| *v != ReduceVariant::AlignedTree);
-        let scans = ScanVariant::ALL.into_iter().filter(|v| *v != ScanVariant::SinglePass);
-        let reductions = reductions.map(|v| entry(REDUCE_VARIANT.def(), v as u32, words));
-        for kernel in reductions.chain(scans.map(|v| entry(SCAN_VARIANT.def(), v as u32, words))) {
-            assert!(kernel.entry().ends_with(&format!("_w{}", room(words as usize))) && kernel.build(7, 0).is_some(), "{}", kernel.entry());
-        }
-    }
-    for variant in MergeVariant::ALL.into_iter().filter(|v| *v != MergeVariant::MergePath) {
-        entry(MERGE_VARIANT.def(), variant as u32, 0);
-    }
 }
 
 /// An element's part and values of 1 to 4 words, and the identity on these.
@@ -362,14 +347,9 @@ fn histograms_of_every_kind_fill_their_holes() {
             for fits in [true, false] {
                 let kernel = histogram::kernel(&task, fits);
                 let operators = Operators::Words(&task.func);
-                launcher::with_fills(kernel, &operators, (&[shape], &[]), task.numerics, |fills| {
+                launcher::with_fills(kernel.holes(), &operators, (&[shape], &[]), task.numerics, |fills| {
                     check(Source::Histogram, kernel.entry(), fills);
                 });
-            }
-            // The rungs of the ladder take one element at a time.
-            let rungs = HistogramVariant::ALL.into_iter().filter(|v| *v != HistogramVariant::Replicated);
-            for rung in rungs.filter(|_| task.func.result_words() == 1) {
-                check_planned(HISTOGRAM_VARIANT.def(), Operators::Words(&task.func), &rung.choices(), (&[shape], &[]));
             }
         }
     }

@@ -16,9 +16,10 @@ use isowarp_core::backend::{Backend as _, RawBuffer as _};
 use isowarp_core::caps::Numerics;
 use isowarp_core::element::Ty;
 use isowarp_core::error::{Error, Result};
-use isowarp_core::launch::kernels::{Access, Def, Face, Items, Reach};
-use isowarp_core::launch::{self, Array, Choice, Groups, KernelSpec, Launcher, Piece, Work};
-use isowarp_shaders::kernels::{Template, shared};
+use isowarp_core::launch::{
+    self, Access, Array, Choice, Code, Def, Face, Groups, Items, KernelSpec, Launcher, Piece, Reach, Shader, WgslCode, Work,
+};
+use isowarp_shaders::kernels::shared;
 use std::sync::Arc;
 
 /// Choices of a plan, and those of this device's table.
@@ -29,7 +30,7 @@ const MAX_STRIDED: u64 = 2048;
 /// Operators and forms that the text of a plan's kernel depends on, beside its choices and operands.
 #[derive(Clone, Copy)]
 pub(super) struct Planned<'a> {
-    pub(super) def: &'a Def,
+    pub(super) def: &'static Def,
     pub(super) operators: launch::Operators<'a>,
     /// Whether outputs beyond a window's elements are written.
     pub(super) room: bool,
@@ -40,7 +41,7 @@ pub(super) struct Planned<'a> {
 impl<'a> Planned<'a> {
     pub(super) fn hash(&self, h: &mut impl std::hash::Hasher) {
         use std::hash::Hash;
-        (self.def.id, self.room, self.axes).hash(h);
+        (self.def.identity(), self.room, self.axes).hash(h);
         match self.operators {
             launch::Operators::Nothing => {}
             launch::Operators::Body(f) | launch::Operators::Words(f) => f.hash128().hash(h),
@@ -53,7 +54,7 @@ impl<'a> Planned<'a> {
         }
     }
 
-    fn face(&self, name: &str) -> Option<&'a Face> {
+    fn face(&self, name: &str) -> Option<&'static Face> {
         self.def.arrays.iter().find(|face| face.name == name)
     }
 
@@ -103,21 +104,30 @@ impl<'a> Planned<'a> {
 pub(super) struct Shared<'a> {
     planned: Planned<'a>,
     numerics: Numerics,
-    template: Template,
-    entry: &'static str,
+    shader: Shader,
     constants: ArrayVec<Choice, CHOICES>,
 }
 
 impl<'a> Shared<'a> {
     pub(super) fn of<'c>(planned: Planned<'a>, numerics: Numerics, choices: impl Iterator<Item = &'c Choice>) -> Result<Self> {
-        let Some((template, entry, fixed)) = shared(planned.def.name) else {
+        let shader = match planned.def.wgsl {
+            WgslCode::Own(shader) => Some(shader),
+            WgslCode::Library => shared(planned.def.name),
+            WgslCode::Missing => None,
+        };
+        let Some(shader) = shader else {
             return Err(Error::Compile { kernel: planned.def.name.to_owned(), log: "there is no such template".to_owned() });
         };
-        Ok(Self { planned, numerics, template, entry, constants: choices.chain(fixed).copied().collect() })
+        let mut constants = ArrayVec::new();
+        for &choice in choices.chain(shader.holes) {
+            let (requested, limit) = (constants.len() as u64 + 1, CHOICES as u64);
+            constants.try_push(choice).map_err(|_| Error::TooLarge { what: "choices of a kernel", requested, limit })?;
+        }
+        Ok(Self { planned, numerics, shader, constants })
     }
 
     pub(super) fn program<'b>(&'b self, signature: &'b Signature) -> Program<'b> {
-        let Self { planned, numerics, template, entry, ref constants } = *self;
+        let Self { planned, numerics, shader: Shader { template, entry, .. }, ref constants } = *self;
         Program { template, entry, constants, operators: Operators::Planned(planned), signature, numerics, first: false }
     }
 }
@@ -173,6 +183,10 @@ impl Wgpu {
             let found = planned.def.arrays.iter().position(|face| face.name == name);
             found.map(|k| k as u8).ok_or_else(|| Error::Compile { kernel: program.entry.to_owned(), log: format!("no array `{name}`") })
         };
+        let (requested, limit) = ((planned.accumulators().count() + program.extra().count()) as u64, MAX as u64);
+        if requested > limit {
+            return Err(Error::TooLarge { what: "arrays of a kernel", requested, limit });
+        }
         let bound = planned.accumulators().chain(program.extra().map(|b| b.name)).map(place).collect::<Result<_>>()?;
         let ready = Ready { kernel: self.program(pattern, program)?, bound };
         Ok(self.patterns().planned.lock().entry(key).or_insert(ready).clone())
@@ -271,7 +285,12 @@ impl<'a> Windows<'a> {
 }
 
 impl Launcher for Wgpu {
+    fn code(&self) -> Code {
+        Code::Wgsl
+    }
+
     fn launch(&self, spec: &KernelSpec<'_, Buffer>, work: Work<'_>) -> Result<()> {
+        self.check_kernel(spec.kernel)?;
         let limits = self.window_limits();
         let (leaves, outs) = match spec.operators {
             launch::Operators::Tree { from_partials, to_results, .. } => {

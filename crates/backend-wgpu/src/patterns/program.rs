@@ -10,7 +10,8 @@ use isowarp_core::caps::Numerics;
 use isowarp_core::element::DType;
 use isowarp_core::error::{Error, Result};
 use isowarp_core::ir::{Func, Node, Param, WgslOptions, wgsl_function, wgsl_function_4};
-use isowarp_shaders::kernels::{Extra, Template};
+use isowarp_core::launch::{Binding, Template};
+use isowarp_shaders::kernels::{expand, is_there};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
@@ -160,8 +161,8 @@ impl Program<'_> {
     }
 
     /// The template's own buffers that this variant has.
-    pub(super) fn extra(&self) -> impl Iterator<Item = &'static Extra> {
-        self.template.bindings.iter().filter(|b| b.is_there(self.constants))
+    pub(super) fn extra(&self) -> impl Iterator<Item = &'static Binding> {
+        self.template.bindings.iter().filter(|b| is_there(b, self.constants))
     }
 
     /// The whole WGSL.
@@ -204,7 +205,7 @@ impl Program<'_> {
         text.push_str(&prelude);
         text.push_str(&operators);
         let constants: std::collections::BTreeMap<&str, u32> = self.constants.iter().copied().collect();
-        text.push_str(&self.template.expand(&constants).map_err(failed)?);
+        text.push_str(&expand(&self.template, &constants).map_err(failed)?);
         Ok(text)
     }
 }

@@ -12,8 +12,9 @@ use isowarp_core::backend::{Backend as _, Leaf, Out, RawBuffer as _, Run};
 use isowarp_core::caps::Numerics;
 use isowarp_core::error::{Error, Result};
 use isowarp_core::ir::Func;
+use isowarp_core::launch::Template;
 use isowarp_core::patterns::{Lines, ReduceTask};
-use isowarp_shaders::kernels::{REDUCE, REDUCE_COLS, REDUCE_ROWS, Template};
+use isowarp_shaders::kernels::{REDUCE, REDUCE_COLS, REDUCE_ROWS};
 use std::sync::Arc;
 
 /// How much of a tile a workgroup holds, by the size of an accumulator: what fits 16 KiB.

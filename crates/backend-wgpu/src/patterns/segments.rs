@@ -15,8 +15,9 @@ use arrayvec::ArrayVec;
 use isowarp_core::backend::{Backend as _, Leaf, Out, RawBuffer as _, Run};
 use isowarp_core::element::DType;
 use isowarp_core::error::{Error, Result};
+use isowarp_core::launch::Template;
 use isowarp_core::patterns::{SegmentPlaces, SegmentedReduceTask};
-use isowarp_shaders::kernels::{SEGMENTS_JOIN, SEGMENTS_SHORT, SEGMENTS_TILES, Template};
+use isowarp_shaders::kernels::{SEGMENTS_JOIN, SEGMENTS_SHORT, SEGMENTS_TILES};
 use std::sync::Arc;
 
 /// Invocations of a workgroup.

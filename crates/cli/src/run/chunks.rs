@@ -35,7 +35,7 @@ fn possible(device: &Device, call: &Call) -> bool {
         Call::Sort { over: Over::Axis(shape, axis), .. } if axis + 1 < shape.len() => false,
         Call::Sort { over: Over::Segments, .. } | Call::Scan { over: Over::Keys | Over::Segments, .. } => false,
         Call::Sort { order, .. } => keys::is_exact(order, device),
-        Call::Histogram(of) => of.channels.is_none() && of.variant.is_none(),
+        Call::Histogram(of) => of.channels.is_none(),
         call => matches!(call, Call::Scan { .. }),
     }
 }
@@ -43,7 +43,7 @@ fn possible(device: &Device, call: &Call) -> bool {
 /// Elements of a chunk, where the array is to be taken in chunks: because the memory for it was given, or because it is too large for this device.
 pub(super) fn wanted(args: &RunArgs, device: &Device, plan: &Plan, inputs: &[Array]) -> Result<Option<u64>> {
     let Some(array) = inputs.first() else { return Ok(None) };
-    if !possible(device, &plan.call) {
+    if plan.variant.is_some() || !possible(device, &plan.call) {
         return match args.chunk_size {
             Some(_) if args.nan_last => Err(Failure::usage("chunks are not merged with NaN last", "leave out --nan-last, or --chunk-size")),
             Some(_) if matches!(plan.call, Call::Sort { over: Over::Axis(..), .. }) && args.op.is_none() => Err(Failure::usage(
@@ -153,7 +153,10 @@ fn too_large(e: &Error) -> bool {
 
 /// Whether the array may fit in chunks that did not fit at once.
 pub(super) fn may_fit(device: &Device, plan: &Plan, chunk: u64, failure: &Failure) -> bool {
-    possible(device, &plan.call) && scan::fits(&plan.call, chunk) && matches!(failure, Failure::Library(e) if too_large(e))
+    plan.variant.is_none()
+        && possible(device, &plan.call)
+        && scan::fits(&plan.call, chunk)
+        && matches!(failure, Failure::Library(e) if too_large(e))
 }
 
 /// What every step of the work needs.

@@ -6,6 +6,7 @@ use isowarp::Device;
 use isowarp::backend::Backend as _;
 use isowarp::dynamic::{Call, DynBuffer, Question};
 use isowarp::element::DType;
+use isowarp_textbook::Textbook;
 
 type Buffer = DynBuffer<Device>;
 
@@ -28,6 +29,8 @@ pub(crate) enum Part {
 #[derive(Debug)]
 pub(crate) struct Plan {
     pub(crate) call: Call,
+    /// Algorithm of a textbook that takes the pattern's place.
+    pub(crate) variant: Option<Textbook>,
     /// The shape of the result, where it is known before.
     shape: Option<Vec<u64>>,
     /// Whether the result is written as truth values.
@@ -38,12 +41,16 @@ pub(crate) struct Plan {
 
 impl Plan {
     pub(super) const fn new(call: Call, shape: Vec<u64>) -> Self {
-        Self { call, shape: Some(shape), boolean: false, parts: &[Part::Result] }
+        Self { call, variant: None, shape: Some(shape), boolean: false, parts: &[Part::Result] }
     }
 
     /// One line, whose length is known at the end.
     pub(super) const fn counted(call: Call) -> Self {
-        Self { call, shape: None, boolean: false, parts: &[Part::Result] }
+        Self { call, variant: None, shape: None, boolean: false, parts: &[Part::Result] }
+    }
+
+    pub(super) fn by(self, variant: Option<Textbook>) -> Self {
+        Self { variant, ..self }
     }
 
     pub(super) fn boolean(self, boolean: bool) -> Self {
@@ -61,7 +68,12 @@ impl Plan {
 
     /// Computes the result, and what there is beside it.
     pub(super) fn execute(&self, device: &Device, inputs: &[Buffer]) -> Result<(Buffer, Vec<(Part, Buffer)>)> {
-        let mut found = self.on(device).run(device, &inputs.iter().collect::<Vec<_>>())?.trimmed()?;
+        let (call, all) = (self.on(device), inputs.iter().collect::<Vec<_>>());
+        let found = match &self.variant {
+            Some(variant) => call.run_by(device, &all, variant)?,
+            None => call.run(device, &all)?,
+        };
+        let mut found = found.trimmed()?;
         // What is nowhere is at the end: then there is no place.
         if let (Call::Ask(Question::First, _), Some(place)) = (&self.call, found.first_mut()) {
             let at = place.read_blocking()?.iter().rev().fold(0, |word, &b| word << 8 | u64::from(b));
@@ -76,7 +88,12 @@ impl Plan {
     /// The same once more, for a measurement: into the result where the pattern can.
     pub(super) fn repeat(&self, device: &Device, inputs: &[Buffer], result: &Buffer) -> isowarp::Result<()> {
         let (call, inputs) = (self.on(device), inputs.iter().collect::<Vec<_>>());
-        if call.writes() { call.write_to(device, &inputs, result) } else { call.run(device, &inputs).map(drop) }
+        match &self.variant {
+            Some(variant) if call.writes() => call.write_by(device, &inputs, variant, result),
+            Some(variant) => call.run_by(device, &inputs, variant).map(drop),
+            None if call.writes() => call.write_to(device, &inputs, result),
+            None => call.run(device, &inputs).map(drop),
+        }
     }
 
     /// The call as a device takes it: truth values need no u8 there.

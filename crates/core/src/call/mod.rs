@@ -12,11 +12,13 @@
 mod array;
 mod domains;
 mod operators;
+mod variant;
 
 pub use array::{ArrayCall, Arrays};
 pub use domains::{Along, Checked, Counted, CountedKeys, Domain, Flags, Keys, Offsets, Whole};
 pub use operators::{Accumulate, Associative, ByClosure, ByOperator, Finish, Finished, Flag, HostValue, Unchanged};
 pub(crate) use operators::{bits, constant};
+pub use variant::{ByVariant, Variant};
 
 use crate::backend::Backend;
 use crate::buffer::{Buffer, DeviceScalar};
@@ -134,6 +136,12 @@ impl<'d, V, B, I, O, F, P> Call<'d, V, B, I, O, F, P> {
 
 /// Which elements are taken together: one of these, or all as one line.
 impl<'d, V, B: Backend, I, O, F> Call<'d, V, B, I, O, F> {
+    /// Takes all elements as one line, in another way than the pattern's: by a [`Variant`], such as a textbook's algorithm of the crate `isowarp-textbook`.
+    /// Its order of evaluation, and its scratch, are its own. Reductions and scans have it.
+    pub fn variant<P>(self, variant: P) -> Call<'d, V, B, I, O, F, ByVariant<P>> {
+        self.over(|_| ByVariant(variant))
+    }
+
     /// Takes every line along `axis` of a row-major array of this shape on its own. Inputs without a length have as many elements as the shape.
     ///
     /// ```

@@ -3,11 +3,12 @@
 use super::{Distribution, DynBuffer, DynInputs, Histogram, Norm, Operator, cast_to};
 use crate::backend::Backend;
 use crate::buffer::{Buffer, DeviceScalar, Memory as _};
+use crate::call::Variant;
 use crate::element::{DType, Element};
 use crate::error::{Error, Result};
 use crate::ir::Func;
 use crate::patterns::{
-    MergeVariant, Overflow, Patterns, ReduceVariant, ScanVariant, ScatterOp, SearchKind, SortBy, SortOrder, SortVariant,
+    HistogramTask, MergeTask, Overflow, Patterns, ReduceTask, ScanTask, ScatterOp, SearchKind, SortBy, SortOrder, SortTask,
 };
 use crate::random::Random;
 
@@ -144,8 +145,6 @@ pub enum Call {
         /// Lines, runs or segments.
         over: Over,
     },
-    /// All elements combined by a textbook variant.
-    ReduceVariant(Operator, ReduceVariant),
     /// `load` of the inputs combined, to the type of its results.
     Fold {
         /// Elements that are combined.
@@ -162,8 +161,6 @@ pub enum Call {
         /// Whether elements themselves are left out.
         exclusive: bool,
     },
-    /// Every prefix of one line by a textbook variant, exclusive or not.
-    ScanVariant(Operator, ScanVariant, bool),
     /// Every window of `len` elements combined, at every `step`-th place, of all elements or of lines.
     Window {
         /// The operator.
@@ -210,8 +207,6 @@ pub enum Call {
         /// Results.
         gives: Sorted,
     },
-    /// Keys of one row in order by a textbook variant.
-    SortVariant(SortVariant, SortBy),
     /// The first keys, those of each row, in order; the values that travel with them, where there is a second input; and where they were in their row, `u32`.
     TopK {
         /// How many.
@@ -223,8 +218,6 @@ pub enum Call {
     },
     /// Two sorted arrays as one; of keys, values, keys and values, both. That they are sorted is checked.
     Merge(Order),
-    /// The same by a textbook variant, of `u32`, `i32` and `f32`.
-    MergeVariant(MergeVariant, SortOrder),
     /// For each needle, the second input, what is found in the first, which is sorted and checked: `u32`, or `u64` where that is longer.
     Search(SearchKind, Order),
     /// A set operation on two sorted arrays, which are checked.
@@ -325,18 +318,37 @@ impl Call {
         Job { device, inputs, out: None }.results(self)
     }
 
+    /// As [`Call::run`] by a [`Variant`], which reductions and scans of whole arrays, sorts and merges of keys by value, and histograms that count have.
+    ///
+    /// # Errors
+    /// As [`Call::run`], and the variant's own; [`Error::InvalidArgument`] for another call.
+    pub fn run_by<B: Patterns>(&self, device: &B, inputs: &[&DynBuffer<B>], variant: &dyn Variants<B>) -> Result<Results<B>> {
+        Job { device, inputs, out: None }.by_variant(self, variant)
+    }
+
+    /// As [`Call::write_to`] by a variant, as [`Call::run_by`].
+    ///
+    /// # Errors
+    /// As [`Call::run_by`] and [`Call::write_to`].
+    pub fn write_by<B: Patterns>(&self, device: &B, inputs: &[&DynBuffer<B>], variant: &dyn Variants<B>, out: &DynBuffer<B>) -> Result<()> {
+        self.check_writes()?;
+        Job { device, inputs, out: Some(out) }.by_variant(self, variant).map(drop)
+    }
+
     /// Enqueues the pattern into the caller's buffer, which has the result's type. Arrays that have to be sorted are not checked.
     ///
     /// # Errors
     /// As [`Call::run`], and [`Error::BufferTooSmall`], [`Error::Aliasing`]; [`Error::InvalidArgument`] where not [`writes`](Self::writes).
     pub fn write_to<B: Patterns>(&self, device: &B, inputs: &[&DynBuffer<B>], out: &DynBuffer<B>) -> Result<()> {
-        if !self.writes() {
-            return Err(Error::InvalidArgument {
-                what: "the output",
-                reason: "this call has several, or of unknown length: run it".to_owned(),
-            });
-        }
+        self.check_writes()?;
         Job { device, inputs, out: Some(out) }.results(self).map(drop)
+    }
+
+    fn check_writes(&self) -> Result<()> {
+        if self.writes() {
+            return Ok(());
+        }
+        Err(Error::InvalidArgument { what: "the output", reason: "this call has several, or of unknown length: run it".to_owned() })
     }
 
     /// Whether the call has one result, whose length is known before.
@@ -354,6 +366,16 @@ impl Call {
             _ => true,
         }
     }
+}
+
+/// A way to carry out the tasks of all verbs that have variants; some of them it may refuse.
+pub trait Variants<B: Backend>:
+    Variant<B, ReduceTask> + Variant<B, ScanTask> + Variant<B, SortTask> + Variant<B, MergeTask> + Variant<B, HistogramTask>
+{
+}
+impl<B: Backend, V> Variants<B> for V where
+    V: Variant<B, ReduceTask> + Variant<B, ScanTask> + Variant<B, SortTask> + Variant<B, MergeTask> + Variant<B, HistogramTask>
+{
 }
 
 /// A call's operands.
@@ -406,15 +428,24 @@ impl<'a, B: Patterns> Job<'a, B> {
         Ok(out.into())
     }
 
+    fn by_variant(&self, call: &Call, variant: &dyn Variants<B>) -> Result<Results<B>> {
+        match call {
+            Call::Reduce { op, over: Over::Whole } => self.reduce_by(op, variant),
+            Call::Scan { op, over: Over::Whole, exclusive } => self.scan_by(op, *exclusive, variant),
+            Call::Sort { order: Order::Values(by), over: Over::Whole, gives: Sorted::Keys } => self.sort_by(by, variant),
+            Call::Merge(Order::Values(by)) => self.merge_by(by, variant),
+            Call::Histogram(of) => self.histogram_by(of, variant),
+            _ => Err(Error::InvalidArgument { what: "variant", reason: "this call has none".to_owned() }),
+        }
+    }
+
     fn results(&self, call: &Call) -> Result<Results<B>> {
         match call {
             Call::Map { func, n, dtype } => self.map(func, *n, *dtype),
             Call::Random { from, of, n, dtype } => self.random(*from, of, *n, *dtype),
             Call::Reduce { op, over } => self.reduce(op, over),
-            Call::ReduceVariant(op, variant) => self.reduce_variant(op, *variant),
             Call::Fold { load, op } => self.fold(load, op),
             Call::Scan { op, over, exclusive } => self.scan(op, over, *exclusive),
-            Call::ScanVariant(op, variant, exclusive) => self.scan_variant(op, *variant, *exclusive),
             Call::Window { op, over, len, step } => self.window(op, over, *len, *step),
             Call::Argmin(over) => self.extreme("argmin", over, crate::ops::Min),
             Call::Argmax(over) => self.extreme("argmax", over, crate::ops::Max),
@@ -426,10 +457,8 @@ impl<'a, B: Patterns> Job<'a, B> {
             Call::Scatter(how) => self.scatter(how),
             Call::PermuteAxes(..) | Call::ToMorton(_) | Call::FromMorton(_) | Call::Reverse | Call::Rotate(_) => self.moved(call),
             Call::Sort { order, over, gives } => self.sort(order, over, *gives),
-            Call::SortVariant(variant, by) => self.sort_variant(*variant, by),
             Call::TopK { k, by, over } => self.top_k(*k, by, over),
             Call::Merge(order) => self.merge(order),
-            Call::MergeVariant(variant, order) => self.merge_variant(*variant, *order),
             Call::Search(kind, order) => self.search(*kind, order),
             Call::Sets(op, order) => self.sets(*op, order),
             Call::CoRanks(order) => self.co_ranks(*order),

@@ -1,6 +1,6 @@
 //! Reductions and scans.
 
-use super::call::{Job, Question, Results};
+use super::call::{Job, Question, Results, Variants};
 use super::operator::Prepared;
 use super::{DynBuffer, DynInputs, Operator, Over, inlined, same, single, widened, with_dtype, with_offsets, with_register};
 use crate::backend::Backend;
@@ -12,9 +12,7 @@ use crate::input::{Input, Source as _};
 use crate::ir::{Expr, Func, OpError};
 use crate::ops::Combine;
 use crate::patterns::reduce::check_count;
-use crate::patterns::{
-    End, Find as _, Lines, Patterns, Reduce as _, ReduceVariant, Scan as _, ScanVariant, Statistics as _, Window as _, window,
-};
+use crate::patterns::{End, Find as _, Lines, Patterns, Reduce as _, Scan as _, Statistics as _, Window as _, window};
 
 /// Norm of a vector.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Hash)]
@@ -146,7 +144,7 @@ impl<B: Patterns> Job<'_, B> {
         Ok(Results::counted(vec![found, combined], DeviceScalar::from_buffer(count)?))
     }
 
-    pub(super) fn reduce_variant(&self, op: &Operator, variant: ReduceVariant) -> Result<Results<B>> {
+    pub(super) fn reduce_by(&self, op: &Operator, variant: &dyn Variants<B>) -> Result<Results<B>> {
         let [x] = self.take()?;
         counts_fit(op, x.len())?;
         let f = Fold::new(op, x.dtype())?;
@@ -182,7 +180,7 @@ impl<B: Patterns> Job<'_, B> {
         }))
     }
 
-    pub(super) fn scan_variant(&self, op: &Operator, variant: ScanVariant, exclusive: bool) -> Result<Results<B>> {
+    pub(super) fn scan_by(&self, op: &Operator, exclusive: bool, variant: &dyn Variants<B>) -> Result<Results<B>> {
         let [x] = self.take()?;
         let f = Fold::with_identity(op, x.dtype(), exclusive.then_some("exclusive scan"))?;
         with_register!(f.ty, T => self.cast::<T>(f.dtype, x.len(), |out| {

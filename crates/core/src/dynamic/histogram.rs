@@ -1,15 +1,13 @@
 //! Histograms.
 
-use super::call::{Job, Results};
+use super::call::{Job, Results, Variants};
 use super::{DynBuffer, cast, with_dtype, with_register};
 use crate::backend::Backend;
 use crate::buffer::{Buffer, Memory as _};
 use crate::element::{DType, Element};
 use crate::error::{Error, Result};
 use crate::patterns::histogram::{Ruled, alike_into, each_into, rule_of_text};
-use crate::patterns::{
-    Bins, Edges, Histogram as _, HistogramTotal as Total, HistogramVariant, Patterns, Sample, between, channels_between, select::Count,
-};
+use crate::patterns::{Bins, Edges, Histogram as _, HistogramTotal as Total, Patterns, Sample, between, channels_between, select::Count};
 use core::fmt;
 
 /// A histogram of one to three arrays, each a dimension, or of the channels of one; of samples, then weights, then edges.
@@ -31,8 +29,6 @@ pub struct Histogram {
     /// Whether each array has a bin more before the first and after the last, for samples outside: [`Even::with_flow`](crate::patterns::Even::with_flow).
     /// Channels have none.
     pub flow: bool,
-    /// A textbook variant, which counts arrays.
-    pub variant: Option<HistogramVariant>,
 }
 
 /// Bins of an array.
@@ -58,18 +54,23 @@ fn invalid(reason: impl Into<String>) -> Error {
 }
 
 impl<B: Patterns> Job<'_, B> {
+    pub(super) fn histogram_by(&self, of: &Histogram, variant: &dyn Variants<B>) -> Result<Results<B>> {
+        if of.weighted || of.channels.is_some() {
+            return Err(invalid("a variant counts arrays"));
+        }
+        let (samples, edges) = self.inputs.split_at(of.arrays.min(self.inputs.len()));
+        let mut counts = None;
+        with_all(samples, (&of.bins(edges), of.flow), &[], &mut |bins| {
+            counts = Some(self.device.histogram(bins).variant(variant).run()?);
+            Ok(())
+        })?;
+        counts.map(|counts| DynBuffer::from(counts).into()).ok_or_else(|| invalid("there are none"))
+    }
+
     pub(super) fn histogram(&self, of: &Histogram) -> Result<Results<B>> {
         let (samples, rest) = self.inputs.split_at(of.arrays.min(self.inputs.len()));
         let (weights, edges) = rest.split_at(usize::from(of.weighted).min(rest.len()));
         let (bins, weights) = (of.bins(edges), weights.first().copied());
-        if let Some(variant) = of.variant {
-            let mut counts = None;
-            with_all(samples, (&bins, of.flow), &[], &mut |bins| {
-                counts = Some(self.device.histogram(bins).variant(variant).run()?);
-                Ok(())
-            })?;
-            return counts.map(|counts| DynBuffer::from(counts).into()).ok_or_else(|| invalid("there are none"));
-        }
         let found = match (of.channels, samples) {
             (Some(_), _) if of.flow => return Err(invalid("channels have none for samples outside")),
             (Some((channels, _)), [x]) => with_dtype!(x.dtype, T => channels_of(self.device, &x.typed::<T>()?, channels, &bins, weights)),

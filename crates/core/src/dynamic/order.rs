@@ -1,6 +1,6 @@
 //! Patterns of keys in an order: sorts, merges, searches, sets.
 
-use super::call::{Job, Order, Over, Results, SetOp, Sorted};
+use super::call::{Job, Order, Over, Results, SetOp, Sorted, Variants};
 use super::fold::{Parts, over};
 use super::moves::with_index;
 use super::{DynBuffer, inlined, map, single, widened, with_dtype, with_offsets};
@@ -14,8 +14,7 @@ use crate::patterns::merge_sort::check_sorted_by;
 use crate::patterns::moves::check_indices;
 use crate::patterns::sort::check_sorted;
 use crate::patterns::{
-    Lines, Merge as _, MergeVariant, MergeVariants as _, Ordered as _, Patterns, Search as _, SearchBy, SearchKind, Sets as _, Sort as _,
-    SortBy, SortOrder, SortVariant, SortVariants as _,
+    Lines, Merge as _, Ordered as _, Patterns, Search as _, SearchBy, SearchKind, Sets as _, Sort as _, SortBy, SortOrder,
 };
 
 /// A finished operator as the closure that traces it again.
@@ -176,11 +175,11 @@ impl<B: Patterns> Job<'_, B> {
         }))
     }
 
-    pub(super) fn sort_variant(&self, variant: SortVariant, by: &SortBy) -> Result<Results<B>> {
+    pub(super) fn sort_by(&self, by: &SortBy, variant: &dyn Variants<B>) -> Result<Results<B>> {
         let [keys] = self.take()?;
         with_dtype!(keys.dtype, K => {
             let keys = keys.typed::<K>()?;
-            self.into(keys.len(), |out| self.device.sort_variant_into(variant, &keys, by.clone(), out))
+            self.into(keys.len(), |out| self.device.sort(&keys).order(by.clone()).variant(variant).write_to(out))
         })
     }
 
@@ -258,21 +257,13 @@ impl<B: Patterns> Job<'_, B> {
         })
     }
 
-    pub(super) fn merge_variant(&self, variant: MergeVariant, order: SortOrder) -> Result<Results<B>> {
+    pub(super) fn merge_by(&self, by: &SortBy, variant: &dyn Variants<B>) -> Result<Results<B>> {
         let [a, b] = self.take()?;
-        macro_rules! merged {
-            ($K:ty) => {{
-                let (x, y) = (a.typed::<$K>()?, b.typed::<$K>()?);
-                self.check(["merge"; 2], &[("the first array", &x), ("the second array", &y)], &order.into())?;
-                self.into(x.len() + y.len(), |out| self.device.merge_variant_into(variant, &x, &y, order, out))
-            }};
-        }
-        match a.dtype {
-            DType::U32 => merged!(u32),
-            DType::I32 => merged!(i32),
-            DType::F32 => merged!(f32),
-            other => unsupported("keys", &format!("a textbook's merge takes u32, i32 and f32, not {other}")),
-        }
+        with_dtype!(a.dtype, K => {
+            let (x, y) = (a.typed::<K>()?, b.typed::<K>()?);
+            self.check(["merge"; 2], &[("the first array", &x), ("the second array", &y)], &by.clone().into())?;
+            self.into(x.len() + y.len(), |out| self.device.merge(&x, &y).order(by.order).variant(variant).write_to(out))
+        })
     }
 
     pub(super) fn search(&self, kind: SearchKind, order: &Order) -> Result<Results<B>> {

@@ -1,6 +1,6 @@
-//! The parameters of every kernel that all GPUs have.
+//! The parameters of the kernels of the library.
 
-use super::params::kernel_params;
+use crate::kernel_params;
 
 kernel_params! {
     /// No parameters.
@@ -134,68 +134,5 @@ kernel_params! {
         sign_bit: u32,
         /// The bits that are compared, shifted down.
         compared: u64,
-    }
-    /// Of the rungs of the reductions' ladder.
-    ReduceVariantParams("reduce_variant") {
-        /// 1: from partial results; 2: to some.
-        flags: u32,
-        /// Elements of the level.
-        count: u64,
-    }
-    /// Of the textbooks' scans.
-    ScanVariantParams("scan_variant") {
-        /// 1: from totals; 2: totals only; 4: with what comes before each tile; 8: exclusive.
-        flags: u32,
-        /// Elements of the level.
-        count: u64,
-    }
-    /// Of the textbooks' sorts.
-    SortVariantParams("sort_variant") {
-        /// What negative keys are joined with, by exclusive or.
-        negative: u64,
-        /// What all keys are joined with.
-        flip: u64,
-        /// The bits that are compared.
-        mask: u64,
-        /// Keys of a run that a network merges; of a tile.
-        run: u32,
-        /// From a place to the other of a pair.
-        distance: u32,
-        /// Steps of a window.
-        steps: u32,
-        /// What a window reads on either side.
-        halo: u32,
-        /// Groups of threads of each bucket.
-        each: u32,
-        /// Entries of a table from one bucket to the next: tiles.
-        stride: u32,
-        /// Buckets.
-        buckets: u32,
-        /// The network, and whether the payload tells equal keys apart.
-        flags: u32,
-        /// Samples.
-        samples: u32,
-        /// The lowest bit of a digit.
-        bit: u32,
-        /// The sign of a key in its last word.
-        sign_bit: u32,
-        /// Keys of all tiles.
-        keys: u32,
-    }
-    /// Of the rungs of the histograms' ladder.
-    HistogramVariantParams("histogram_variant") {
-        /// All bins.
-        bins: u32,
-    }
-    /// Of the rungs of the merges' ladder.
-    MergeVariantParams("merge_variant") {
-        /// What negative keys are joined with, by exclusive or.
-        negative: u64,
-        /// What all keys are joined with.
-        flip: u64,
-        /// Keys of the first array.
-        a_len: u32,
-        /// Keys of the second array.
-        b_len: u32,
     }
 }

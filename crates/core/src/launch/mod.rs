@@ -3,18 +3,48 @@
 //! A pattern whose launches are the same on all GPUs has one plan, which builds a [`KernelSpec`] for each launch. A [`Launcher`] finds the kernel, fills
 //! its holes with the operators, binds the operands, cuts what a binding cannot hold into windows, folds grids that are too long, and enqueues. It knows no
 //! pattern; a plan knows no device. What a device would rather have otherwise is in its [`Tuning`].
+//!
+//! Any crate runs kernels of its own in the same way: a [`Kernel`] says what it is called, what it takes and what its code is, and a device finds all of that
+//! there. A device runs code of its kind: WGSL, PTX, or on the processor Rust.
 
 mod arguments;
+mod host;
 pub mod kernels;
 pub mod params;
+mod row;
+
+pub use host::{HostArray, HostKernel, HostLaunch};
+pub use row::{Access, Binding, CudaCode, CudaEntry, Def, Face, Image, Items, Kernel, Reach, Shader, Template, WgslCode};
 
 use crate::backend::{Backend, Leaf, Out};
-use crate::caps::Numerics;
-use crate::element::Ty;
+use crate::buffer::Buffer;
+use crate::caps::{Capability, Numerics};
+use crate::element::{Element, Ty};
 use crate::error::{Error, Result};
 use crate::ir::{Func, Param};
-use kernels::{Def, Kernel};
+use core::fmt;
 use params::{Params, Words};
+
+/// Kinds of code that devices run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub enum Code {
+    /// WGSL, through wgpu.
+    Wgsl,
+    /// PTX, through CUDA.
+    Ptx,
+    /// Rust, on the processor.
+    Rust,
+}
+
+impl fmt::Display for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Wgsl => "WGSL",
+            Self::Ptx => "PTX",
+            Self::Rust => "Rust",
+        })
+    }
+}
 
 /// A number that a kernel's text depends on, by name: a hole of the WGSL template, and a part of the name of the CUDA entry.
 pub type Choice = (&'static str, u32);
@@ -58,7 +88,7 @@ impl Operators<'_> {
     }
 }
 
-/// Raw bits that a kernel reaches itself, beside the operands of its operators: those of one [`Face`](kernels::Face).
+/// Raw bits that a kernel reaches itself, beside the operands of its operators: those of one [`Face`].
 #[derive(Debug)]
 pub struct Array<'a, R> {
     /// The memory; `None` where this launch has no such array.
@@ -87,6 +117,15 @@ impl<'a, R> Array<'a, R> {
     /// Elements of `size` bytes from a first one on.
     pub const fn of((raw, offset): (&'a R, u64), size: u64, len: u64) -> Self {
         Self { raw: Some(raw), offset, size, len, origin: 0 }
+    }
+
+    /// A buffer of this device.
+    ///
+    /// # Errors
+    /// [`Error::WrongDevice`], which calls it `what`.
+    pub fn buffer<B: Backend<Raw = R>, T: Element>(device: &B, buffer: &'a Buffer<B, T>, what: &'static str) -> Result<Self> {
+        buffer.check_device(device, what)?;
+        Ok(Self::of((buffer.raw(), buffer.offset()), T::DTYPE.size_bytes(), buffer.len()))
     }
 
     /// An output.
@@ -121,7 +160,7 @@ pub struct Piece<R> {
 #[derive(Debug)]
 pub struct KernelSpec<'a, R> {
     /// The kernel.
-    pub kernel: &'a Def,
+    pub kernel: &'static Def,
     /// Its parameters.
     pub params: Words,
     /// What its text depends on.
@@ -144,7 +183,7 @@ pub struct KernelSpec<'a, R> {
 
 impl<'a, R> KernelSpec<'a, R> {
     /// A launch of a kernel with these parameters, of raw bits alone.
-    pub fn new<P: Params>(kernel: &'a Kernel<P>, params: &P, choices: &'a [Choice], arrays: &'a [Array<'a, R>]) -> Self {
+    pub fn new<P: Params>(kernel: &'static Kernel<P>, params: &P, choices: &'a [Choice], arrays: &'a [Array<'a, R>]) -> Self {
         Self {
             kernel: kernel.def(),
             params: params.words(),
@@ -264,12 +303,29 @@ impl Tuning {
     }
 }
 
-/// A device that has the kernels of [`kernels`].
+/// A device that launches kernels: those of any crate, and on GPUs those of [`kernels`].
 pub trait Launcher: Backend {
-    /// Enqueues a launch, or as many as its windows take. A kernel that is part of the one before it on this device is no launch.
+    /// The code that it runs.
+    fn code(&self) -> Code;
+
+    /// Fails where a kernel has no code for this device.
     ///
     /// # Errors
-    /// The device's.
+    /// [`Error::Unsupported`].
+    fn check_kernel(&self, kernel: &Def) -> Result<()> {
+        if kernel.has(self.code()) {
+            return Ok(());
+        }
+        let capability = Capability::Kernel { name: kernel.name, code: self.code() };
+        Err(Error::Unsupported { pattern: kernel.pattern, capability, device: self.caps().device.clone() })
+    }
+
+    /// Enqueues a launch, or as many as its windows take. A kernel that is part of the one before it on this device is no launch.
+    ///
+    /// A launch trusts its plan: arrays are as long as the work, and are no others that the launch writes.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] for a kernel without code for this device, and on the processor for one with operators; the device's.
     fn launch(&self, spec: &KernelSpec<'_, Self::Raw>, work: Work<'_>) -> Result<()>;
 
     /// Memory of a plan's own, a piece to each of these lengths in bytes: contents are undefined, and the next call may return the same.
@@ -316,12 +372,7 @@ macro_rules! run_planned {
             $crate::patterns::GatherTask,
             $crate::patterns::ScatterTask,
             $crate::patterns::ScatterFromTask,
-            $crate::patterns::ReduceVariantTask,
-            $crate::patterns::ScanVariantTask,
-            $crate::patterns::HistogramVariantTask,
-            $crate::patterns::MergeVariantTask,
             $crate::patterns::TopKTask,
-            $crate::patterns::SortVariantTask,
             $crate::patterns::LayoutTask,
             $crate::patterns::TransposeTask,
             $crate::patterns::TileTransposeTask,

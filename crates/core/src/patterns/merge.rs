@@ -24,10 +24,6 @@ use super::{GatherTask, MapTask, ReduceTask};
 use crate::backend::Run;
 use crate::buffer::Buffer;
 use crate::input::Elements;
-pub(super) use call::merge_by;
-
-/// Keys, and the values that travel with them.
-pub type Pairs<'a, B, K, V> = (&'a Buffer<B, K>, &'a Buffer<B, V>);
 
 /// Stable merges of sorted inputs of every element type.
 ///

@@ -7,24 +7,19 @@ mod extreme;
 pub mod filter;
 pub mod groups;
 pub mod histogram;
-pub mod histogram_variants;
 pub mod layout;
 pub mod map;
 pub mod merge;
 pub mod merge_sort;
-pub mod merge_variants;
 pub mod moves;
 mod operand;
 pub mod permutation;
 pub mod plan;
 pub mod reduce;
-pub mod reduce_variants;
 pub mod scan;
-pub mod scan_variants;
 pub mod segments;
 pub mod select;
 pub mod sort;
-pub mod sort_variants;
 mod stored;
 pub mod window;
 
@@ -36,7 +31,6 @@ pub use histogram::{
     Binning, Bins, Edges, Histogram, HistogramCall, HistogramSum, HistogramTask, HistogramTotal, Sample, Weight, between, binned,
     channels_alike, channels_between, channels_even, channels_of, counted, even,
 };
-pub use histogram_variants::{HistogramVariant, HistogramVariantTask};
 pub use layout::{Axis, ImageLayout, Layout, LayoutTask, TileTransposeTask, TransposeTask};
 pub use map::{Map, MapTask};
 pub use merge::{
@@ -44,15 +38,12 @@ pub use merge::{
     Search, SearchBy, SearchCall, SearchDomain, SearchFromTask, SearchKind, SearchTask, SetCall, SetDomain, Sets, Sides,
 };
 pub use merge_sort::{MergeByTask, MergeSortPlaces, MergeSortTask, MergeTiling};
-pub use merge_variants::{LadderKey, MergeVariant, MergeVariantTask, MergeVariants};
 pub use moves::{
     GatherCall, GatherTask, IndexElement, IndexScalar, Move, PermuteCall, ScatterCall, ScatterFromTask, ScatterOp, ScatterTask,
 };
 pub use permutation::Permutation;
 pub use reduce::{Integral, Quadrature, Reduce, ReduceCall, ReduceTask, Reducing, Statistics};
-pub use reduce_variants::{ByReduceVariant, ReduceVariant, ReduceVariantTask};
 pub use scan::{Scan, ScanCall, ScanDomain, ScanKind, ScanTask, Scanning};
-pub use scan_variants::{ByVariant, ScanVariant, ScanVariantTask};
 pub use segments::{
     Adjacent, ByKeyPlaces, Difference, Less, OfNeighbours, ReduceByKeyTask, SegmentPlaces, Segmented, SegmentedReduceTask,
     SegmentedSortPlaces, SegmentedSortTask,
@@ -66,7 +57,6 @@ pub use sort::{
     SortDomain, SortInPlace, SortOrder, SortPayload, SortPlaces, SortRun, SortTask, SortedCall, SortedDomain, TopKCall, TopKDomain,
     TopKTask, Travels, WithIndices, WithValues,
 };
-pub use sort_variants::{SortVariant, SortVariantTask, SortVariants};
 
 pub use window::{Window, WindowCall, Windowing, Windows};
 
@@ -77,22 +67,17 @@ macro_rules! every_task {
         $then! {
             $crate::patterns::MapTask,
             $crate::patterns::ReduceTask,
-            $crate::patterns::ReduceVariantTask,
             $crate::patterns::ScanTask,
-            $crate::patterns::ScanVariantTask,
             $crate::patterns::SegmentedReduceTask,
             $crate::patterns::ReduceByKeyTask,
             $crate::patterns::SelectTask,
             $crate::patterns::SortTask,
             $crate::patterns::SegmentedSortTask,
             $crate::patterns::TopKTask,
-            $crate::patterns::SortVariantTask,
             $crate::patterns::HistogramTask,
-            $crate::patterns::HistogramVariantTask,
             $crate::patterns::BallotTask,
             $crate::patterns::PeersTask,
             $crate::patterns::MergeTask,
-            $crate::patterns::MergeVariantTask,
             $crate::patterns::MergeFromTask,
             $crate::patterns::CoRankTask,
             $crate::patterns::CoRankFromTask,
@@ -113,7 +98,7 @@ macro_rules! every_task {
 
 macro_rules! all_patterns {
     ($($task:ty),*) => {
-        /// A device that runs every pattern, as those of all backends do: one bound for generic code.
+        /// A device that runs every pattern, and kernels of other crates, as those of all backends do: one bound for generic code.
         ///
         /// ```
         /// use isowarp::prelude::*;
@@ -125,8 +110,8 @@ macro_rules! all_patterns {
         /// assert_eq!(normalised(&dev, &dev.upload(&[1.0f32, 4.0])?)?.read_blocking()?, [0.25, 1.0]);
         /// # Ok::<(), isowarp::Error>(())
         /// ```
-        pub trait Patterns: Backend $(+ Run<$task>)* {}
-        impl<B: Backend $(+ Run<$task>)*> Patterns for B {}
+        pub trait Patterns: Launcher $(+ Run<$task>)* {}
+        impl<B: Launcher $(+ Run<$task>)*> Patterns for B {}
     };
 }
 every_task!(all_patterns);
@@ -136,6 +121,7 @@ use crate::caps::{Capability, Numerics};
 use crate::element::{DType, Ty};
 use crate::error::{Error, Result};
 use crate::ir::{Evaluator, Func, OpError};
+use crate::launch::Launcher;
 
 /// The array that a line pattern (reduce, scan) works on: `outer * inner` lines of `n` elements, row-major as `[outer, n, inner]`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]

@@ -7,7 +7,6 @@ mod statistics;
 mod task;
 
 pub(crate) use call::check_count;
-pub(super) use domain::reduce_lines;
 pub use quadrature::{Integral, Quadrature};
 pub use statistics::Statistics;
 pub use task::ReduceTask;

@@ -7,7 +7,6 @@ mod task;
 
 pub use domain::ScanDomain;
 pub(super) use domain::flags;
-pub(super) use enqueue::checked;
 pub use task::{ScanKind, ScanTask};
 
 use crate::backend::Run;

@@ -7,9 +7,10 @@ use isowarp_core::backend::Backend as _;
 use isowarp_core::element::DType;
 use isowarp_core::ir::{self, Expr};
 use isowarp_core::launch::Operators;
-use isowarp_core::launch::kernels::HISTOGRAM_VARIANT;
-use isowarp_core::patterns::{Histogram as _, HistogramVariant, binned, even};
+use isowarp_core::patterns::{Histogram as _, binned, even};
 use isowarp_cpu::Cpu;
+use isowarp_textbook::HistogramVariant;
+use isowarp_textbook::kernels::HISTOGRAM_VARIANT;
 use std::sync::Arc;
 
 fn rungs() -> impl Iterator<Item = HistogramVariant> {

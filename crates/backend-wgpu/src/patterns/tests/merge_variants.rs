@@ -6,9 +6,10 @@ use crate::context::Options;
 use crate::patterns::operands::Signature;
 use isowarp_core::backend::Backend as _;
 use isowarp_core::error::Error;
-use isowarp_core::launch::kernels::MERGE_VARIANT;
-use isowarp_core::patterns::{MergeVariant, MergeVariants as _, SortOrder};
+use isowarp_core::patterns::{Merge as _, Ordered as _, SortOrder};
 use isowarp_cpu::Cpu;
+use isowarp_textbook::MergeVariant;
+use isowarp_textbook::kernels::MERGE_VARIANT;
 
 fn rungs() -> impl Iterator<Item = MergeVariant> {
     MergeVariant::ALL.into_iter().filter(|v| *v != MergeVariant::MergePath)
@@ -45,11 +46,11 @@ fn every_rung_merges() {
                 let up = SortOrder::Ascending;
                 same_bits(
                     &what,
-                    &Cpu::new().merge_variant(variant, &a, &b, up).expect("cpu"),
-                    &gpu.merge_variant(variant, &x, &y, up).expect("gpu"),
+                    &Cpu::new().merge(&a, &b).order(up).variant(variant).run().expect("cpu"),
+                    &gpu.merge(&x, &y).order(up).variant(variant).run().expect("gpu"),
                 );
-                let expected = Cpu::new().merge_pairs_variant(variant, (&a, &v), (&b, &w), up).expect("cpu");
-                let found = gpu.merge_pairs_variant(variant, (&x, &p), (&y, &q), up).expect("gpu");
+                let expected = Cpu::new().merge(&a, &b).with_values(&v, &w).order(up).variant(variant).run().expect("cpu");
+                let found = gpu.merge(&x, &y).with_values(&p, &q).order(up).variant(variant).run().expect("gpu");
                 same_bits(&what, &expected.0, &found.0);
                 same_bits(&what, &expected.1, &found.1);
             }
@@ -63,7 +64,7 @@ fn arrays_above_the_binding_limit_are_refused_and_nothing_is_written() {
     gpu.limit_windows(40_000);
     let ((_, x), (_, out)) = (both(&gpu, &side(10_000, 1 << 30, 1)), both(&gpu, &[7u32; 20_000]));
     for variant in rungs() {
-        let found = gpu.merge_variant_into(variant, &x, &x, SortOrder::Ascending, &out);
+        let found = gpu.merge(&x, &x).variant(variant).write_to(&out);
         assert!(matches!(found, Err(Error::TooLarge { requested: 20_000, .. })), "{found:?}");
     }
     assert!(out.read_blocking().expect("read").iter().all(|&x| x == 7));
@@ -74,7 +75,7 @@ fn a_loop_allocates_nothing() {
     let gpu = own_device(&Options::default());
     let ((_, x), (_, y), (_, out)) = (both(&gpu, &side(9000, 99, 1)), both(&gpu, &side(5000, 99, 2)), both(&gpu, &[0u32; 14_000]));
     for variant in MergeVariant::ALL {
-        let merge = || gpu.merge_variant_into(variant, &x, &y, SortOrder::Ascending, &out).expect("merge");
+        let merge = || gpu.merge(&x, &y).variant(variant).write_to(&out).expect("merge");
         (0..3).for_each(|_| merge());
         let before = gpu.usage().settled();
         (0..5).for_each(|_| merge());

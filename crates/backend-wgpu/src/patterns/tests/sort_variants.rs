@@ -9,14 +9,15 @@ use half::f16;
 use isowarp_core::backend::{Backend as _, RawBuffer as _};
 use isowarp_core::buffer::Memory as _;
 use isowarp_core::error::Error;
-use isowarp_core::launch::kernels::{
-    Id, SORT_BOUNDS, SORT_EVERYWHERE, SORT_FLAGS, SORT_LOAD, SORT_LOCAL, SORT_RUNS, SORT_SAMPLES, SORT_SCATTER, SORT_SPLIT, SORT_STORE,
+use isowarp_core::patterns::{Ordered as _, Sort as _, SortOrder};
+use isowarp_cpu::Cpu;
+use isowarp_textbook::SortVariant;
+use isowarp_textbook::kernels::{
+    SORT_BOUNDS, SORT_EVERYWHERE, SORT_FLAGS, SORT_LOAD, SORT_LOCAL, SORT_RUNS, SORT_SAMPLES, SORT_SCATTER, SORT_SPLIT, SORT_STORE,
     SORT_WINDOWS,
 };
-use isowarp_core::patterns::sort_variants::network::Network;
-use isowarp_core::patterns::sort_variants::plan::Form;
-use isowarp_core::patterns::{SortOrder, SortVariant, SortVariants as _};
-use isowarp_cpu::Cpu;
+use isowarp_textbook::sort::network::Network;
+use isowarp_textbook::sort::plan::Form;
 
 /// Around tiles, halves of them, and buckets.
 const SIZES: [usize; 14] = [1, 2, 3, 255, 511, 513, 1023, 1024, 1025, 1537, 2049, 4097, 9001, 20_011];
@@ -35,13 +36,13 @@ fn texts_of_every_launch_fit_webgpu() {
             for forms in 0..16u32 {
                 let [pairs, ranked, buckets, values] = [1, 2, 4, 8].map(|bit| forms & bit != 0);
                 // Places travel; buckets are sorted by them; a sample sort's launches have them.
-                let samples = matches!(step.id, Id::SortSamples | Id::SortBounds | Id::SortScatter);
-                if ranked && !pairs && step.id != Id::SortStore || (buckets || samples) && !ranked {
+                let samples = ["sort_samples", "sort_bounds", "sort_scatter"].contains(&step.name);
+                if ranked && !pairs && step.name != "sort_store" || (buckets || samples) && !ranked {
                     continue;
                 }
                 let form = Form { key_bytes, pairs, ranked, buckets, values, ..form };
                 let shared = accept_planned(step, BITS, &form.choices(), &signature);
-                assert!(shared <= SHARED, "{:?}: {shared} bytes of shared memory", step.id);
+                assert!(shared <= SHARED, "{:?}: {shared} bytes of shared memory", step.name);
             }
         }
     }
@@ -56,10 +57,14 @@ fn check<K: Sample>(gpu: &Wgpu, sizes: &[usize]) {
         for variant in SortVariant::ALL.into_iter().filter(|v| n < 5000 || !quadratic(v)) {
             for order in [SortOrder::Ascending, SortOrder::Descending] {
                 let what = format!("{variant:?} {} {order:?} {n}", K::DTYPE);
-                same_bits(&what, &cpu.sort_variant(variant, &a, order).expect("cpu"), &gpu.sort_variant(variant, &b, order).expect("gpu"));
+                same_bits(
+                    &what,
+                    &cpu.sort(&a).order(order).variant(variant).run().expect("cpu"),
+                    &gpu.sort(&b).order(order).variant(variant).run().expect("gpu"),
+                );
                 // Few bits: many keys are equal, and which of them comes first is the variant's.
-                let cpu = cpu.sort_pairs_variant(variant, &a, &v, order.bits(2..6)).expect("cpu");
-                let gpu = gpu.sort_pairs_variant(variant, &b, &w, order.bits(2..6)).expect("gpu");
+                let cpu = cpu.sort(&a).with_values(&v).order(order.bits(2..6)).variant(variant).run().expect("cpu");
+                let gpu = gpu.sort(&b).with_values(&w).order(order.bits(2..6)).variant(variant).run().expect("gpu");
                 same_bits(&format!("keys of pairs, {what}"), &cpu.0, &gpu.0);
                 same_bits(&format!("values of pairs, {what}"), &cpu.1, &gpu.1);
             }
@@ -93,8 +98,8 @@ fn skewed_keys_are_sorted_in_buckets_of_any_size() {
     for keys in keys {
         let (a, b) = both(gpu, &keys);
         let (v, w) = both(gpu, &(0..n).collect::<Vec<_>>());
-        let expected = Cpu::new().sort_pairs_variant(SortVariant::Sample, &a, &v, SortOrder::Ascending).expect("cpu");
-        let found = gpu.sort_pairs_variant(SortVariant::Sample, &b, &w, SortOrder::Ascending).expect("gpu");
+        let expected = Cpu::new().sort(&a).with_values(&v).variant(SortVariant::Sample).run().expect("cpu");
+        let found = gpu.sort(&b).with_values(&w).variant(SortVariant::Sample).run().expect("gpu");
         same_bits("keys", &expected.0, &found.0);
         same_bits("values", &expected.1, &found.1);
     }
@@ -110,7 +115,7 @@ fn views_are_sorted_and_their_neighbours_stay() {
             let values = $d.upload(&(0..9000).collect::<Vec<u32>>()).expect("upload");
             let to = (out.slice(5..).expect("slice"), values.slice(5001..).expect("slice"));
             let from = ($keys.slice(start..start + n).expect("slice"), values.slice(1..1 + n).expect("slice"));
-            $d.sort_pairs_variant_into($variant, &from.0, &from.1, SortOrder::Descending, (&to.0, &to.1)).expect("sort");
+            $d.sort(&from.0).with_values(&from.1).descending().variant($variant).write_to((&to.0, &to.1)).expect("sort");
             (out, values)
         }};
     }
@@ -129,7 +134,7 @@ fn arrays_above_the_binding_limit_are_refused_and_nothing_is_written() {
     let (_, keys) = both(&gpu, &u32::samples(20_000, 9));
     let (_, out) = both(&gpu, &vec![7u32; 20_000]);
     for variant in SortVariant::ALL.into_iter().filter(|v| *v != SortVariant::Radix) {
-        let found = gpu.sort_variant_into(variant, &keys, SortOrder::Ascending, &out);
+        let found = gpu.sort(&keys).variant(variant).write_to(&out);
         assert!(matches!(found, Err(Error::TooLarge { requested: 20_000, .. })), "{found:?}");
     }
     assert!(out.read_blocking().expect("read").iter().all(|&x| x == 7));
@@ -142,7 +147,7 @@ fn a_loop_allocates_nothing() {
     let (_, keys) = both(&gpu, &f32::samples(5000, 10));
     let (_, out) = both(&gpu, &vec![0.0_f32; 5000]);
     for variant in SortVariant::ALL {
-        let sort = || gpu.sort_variant_into(variant, &keys, SortOrder::Ascending, &out).expect("sort");
+        let sort = || gpu.sort(&keys).variant(variant).write_to(&out).expect("sort");
         (0..3).for_each(|_| sort());
         let before = gpu.usage().settled();
         (0..5).for_each(|_| sort());

@@ -118,7 +118,7 @@ pub(super) fn signature(leaves: &[(DType, usize)], outs: &[(DType, usize)]) -> S
 /// Checks a plan's kernel; returns its bytes of workgroup memory.
 #[track_caller]
 pub(super) fn accept_planned(
-    def: &Def,
+    def: &'static Def,
     (operators, numerics): (launch::Operators<'_>, Numerics),
     choices: &[Choice],
     signature: &Signature,
@@ -127,7 +127,7 @@ pub(super) fn accept_planned(
 }
 
 /// The kernel that [`accept_planned`] checks.
-pub(super) fn planned<'a>(def: &'a Def, (operators, numerics): (launch::Operators<'a>, Numerics), choices: &[Choice]) -> Shared<'a> {
+pub(super) fn planned<'a>(def: &'static Def, (operators, numerics): (launch::Operators<'a>, Numerics), choices: &[Choice]) -> Shared<'a> {
     let axes = choices.iter().find_map(|&(name, number)| match name {
         "rank" => Some(number as usize),
         "batch" => Some(1 + number as usize),

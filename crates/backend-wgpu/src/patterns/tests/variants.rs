@@ -1,4 +1,4 @@
-//! The rungs of the ladders of P02 and P03: their texts, and their bits.
+//! The textbooks' reductions and scans: their texts, and their bits.
 
 use super::texts::{SHARED, accept_planned, signature};
 use super::trees::trees_both_ways;
@@ -10,12 +10,12 @@ use isowarp_core::buffer::Memory as _;
 use isowarp_core::element::{Element, Num, Scalar};
 use isowarp_core::error::Error;
 use isowarp_core::input::{Source as _, index};
-use isowarp_core::launch::kernels::{REDUCE_VARIANT, SCAN_VARIANT};
 use isowarp_core::ops::{Combine, Max, Op, Sum};
-use isowarp_core::patterns::scan_variants::Step;
-use isowarp_core::patterns::{Lines, Reduce as _, ReduceTask, ReduceVariant, ReduceVariantTask};
-use isowarp_core::patterns::{Scan as _, ScanKind, ScanTask, ScanVariant, ScanVariantTask};
+use isowarp_core::patterns::{Lines, Reduce as _, ReduceTask, Scan as _, ScanKind, ScanTask};
 use isowarp_cpu::Cpu;
+use isowarp_textbook::kernels::{REDUCE_VARIANT, SCAN_VARIANT};
+use isowarp_textbook::scan::Step;
+use isowarp_textbook::{ReduceVariant, ScanVariant, reduce};
 use std::sync::Arc;
 
 const SIZES: [usize; 18] = [1, 2, 3, 31, 32, 33, 255, 256, 257, 511, 513, 1023, 1025, 3072, 4095, 4097, 9001, 70_001];
@@ -24,14 +24,18 @@ const SIZES: [usize; 18] = [1, 2, 3, 31, 32, 33, 255, 256, 257, 511, 513, 1023, 
 fn texts_of_every_rung_type_and_operator_fit_webgpu() {
     for (t, numerics) in trees_both_ways() {
         let (load, combine, finish) = (Arc::clone(&t.load), Arc::clone(&t.combine), Arc::clone(&t.finish));
-        let reduce = ReduceTask { load, combine, finish, lines: Lines::one(1), numerics };
+        let task = ReduceTask { load, combine, finish, lines: Lines::one(1), numerics };
         for variant in ReduceVariant::ALL.into_iter().filter(|v| *v != ReduceVariant::AlignedTree) {
-            let task = ReduceVariantTask { variant, reduce: reduce.clone() };
             for (from, to) in [(false, false), (false, true), (true, false), (true, true)] {
                 let leaves = [(t.dtype, usize::from(to))];
                 let outs = [(t.dtype, 1)];
                 let signature = signature(if from { &[] } else { &leaves }, if to { &[] } else { &outs });
-                let shared = accept_planned(REDUCE_VARIANT.def(), (task.operators(from, to), numerics), &task.choices(), &signature);
+                let shared = accept_planned(
+                    REDUCE_VARIANT.def(),
+                    (reduce::operators(&task, from, to), numerics),
+                    &reduce::choices(variant, &task),
+                    &signature,
+                );
                 assert!(shared <= SHARED, "{variant:?}: {shared} bytes of shared memory");
             }
         }
@@ -43,9 +47,8 @@ fn texts_of_every_scan_type_and_operator_fit_webgpu() {
     for (t, numerics) in trees_both_ways() {
         for kind in [ScanKind::Inclusive, ScanKind::Exclusive { first: vec![0; t.combine.results.len()] }] {
             let (load, combine, finish) = (Arc::clone(&t.load), Arc::clone(&t.combine), Arc::clone(&t.finish));
-            let scan = ScanTask { load, combine, finish, lines: Lines::one(1), kind, numerics };
+            let task = ScanTask { load, combine, finish, lines: Lines::one(1), kind, numerics };
             for variant in ScanVariant::ALL.into_iter().filter(|v| *v != ScanVariant::SinglePass) {
-                let task = ScanVariantTask { variant, scan: scan.clone() };
                 for (from_partials, totals, folded) in [
                     (false, true, false),
                     (true, true, false),
@@ -58,7 +61,8 @@ fn texts_of_every_scan_type_and_operator_fit_webgpu() {
                     let to_results = totals || from_partials;
                     let (leaves, outs) = ([(t.dtype, 0)], [(t.dtype, usize::from(!folded))]);
                     let signature = signature(if from_partials { &[] } else { &leaves }, if to_results { &[] } else { &outs });
-                    let shared = accept_planned(SCAN_VARIANT.def(), (task.operators(step), numerics), &task.choices(step), &signature);
+                    let shared =
+                        accept_planned(SCAN_VARIANT.def(), (step.operators(&task), numerics), &step.choices(variant, &task), &signature);
                     assert!(shared <= SHARED, "{variant:?} {step:?}: {shared} bytes of shared memory");
                 }
             }

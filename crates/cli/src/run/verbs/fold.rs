@@ -10,7 +10,7 @@ use crate::run::registry::{Inputs, Verb};
 use clap::Arg;
 use isowarp::dynamic::{Call, Norm, Over, Question};
 use isowarp::patterns::window::count;
-use isowarp::patterns::{ReduceVariant, ScanVariant};
+use isowarp_textbook::{ReduceVariant, ScanVariant, Textbook};
 
 pub(super) const VERBS: &[Verb] = &[
     Verb {
@@ -132,11 +132,8 @@ fn reduce(args: &RunArgs, inputs: &[Array]) -> Result<Plan> {
     let op = checked(args, input)?;
     let boolean = args.dtype.is_none() && stays_truth(&op, input);
     let (over, shape) = lines(args, input)?;
-    let call = match args.variant.as_deref().and_then(ReduceVariant::named) {
-        Some(variant) => Call::ReduceVariant(op, variant),
-        None => Call::Reduce { op, over },
-    };
-    Ok(Plan::new(call, shape).boolean(boolean))
+    let variant = args.variant.as_deref().and_then(ReduceVariant::named).map(Textbook::Reduce);
+    Ok(Plan::new(Call::Reduce { op, over }, shape).by(variant).boolean(boolean))
 }
 
 fn dot(_: &RunArgs, inputs: &[Array]) -> Result<Plan> {
@@ -154,11 +151,8 @@ fn scan(args: &RunArgs, inputs: &[Array]) -> Result<Plan> {
     let over = if args.by_key { Over::Keys } else { lines(args, input)?.0 };
     // As NumPy's cumsum: without an axis the array is one line.
     let shape = if args.axis.is_some() { input.shape.clone() } else { vec![input.len()] };
-    let call = match args.variant.as_deref().and_then(ScanVariant::named) {
-        Some(variant) => Call::ScanVariant(op, variant, exclusive),
-        None => Call::Scan { op, over, exclusive },
-    };
-    Ok(Plan::new(call, shape).boolean(boolean))
+    let variant = args.variant.as_deref().and_then(ScanVariant::named).map(Textbook::Scan);
+    Ok(Plan::new(Call::Scan { op, over, exclusive }, shape).by(variant).boolean(boolean))
 }
 
 fn window(args: &RunArgs, inputs: &[Array]) -> Result<Plan> {

@@ -7,7 +7,7 @@ use crate::run::plan::Plan;
 use crate::run::registry::{Inputs, Verb};
 use clap::Arg;
 use isowarp::dynamic::{Call, Histogram};
-use isowarp::patterns::HistogramVariant;
+use isowarp_textbook::{HistogramVariant, Textbook};
 
 pub(super) const VERBS: &[Verb] = &[Verb {
     name: "histogram",
@@ -70,15 +70,15 @@ fn histogram(args: &RunArgs, inputs: &[Array]) -> Result<Plan> {
         _ => counts,
     };
     let channels = args.channels.map(|channels| (channels, active));
-    let variant = args.variant.as_deref().and_then(HistogramVariant::named);
+    let variant = args.variant.as_deref().and_then(HistogramVariant::named).map(Textbook::Histogram);
     if variant.is_some() && (args.weights.is_some() || args.channels.is_some() || args.chunk_size.is_some()) {
         return Err(Failure::usage(
             "a variant of a histogram counts arrays at once",
             "leave --variant out, or --weights, --channels and --chunk-size",
         ));
     }
-    let of = Histogram { arrays, even, weighted: args.weights.is_some(), channels, flow: args.flow, variant };
-    Ok(Plan::new(Call::Histogram(of), shape))
+    let of = Histogram { arrays, even, weighted: args.weights.is_some(), channels, flow: args.flow };
+    Ok(Plan::new(Call::Histogram(of), shape).by(variant))
 }
 
 /// Channels are an array's last axis, or follow each other in one line.

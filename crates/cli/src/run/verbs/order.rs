@@ -8,7 +8,7 @@ use crate::run::plan::{Part, Plan};
 use crate::run::registry::{Inputs, Verb};
 use clap::Arg;
 use isowarp::dynamic::{Call, Over, Sorted};
-use isowarp::patterns::SortVariant;
+use isowarp_textbook::{SortVariant, Textbook};
 
 pub(super) const VERBS: &[Verb] = &[
     Verb {
@@ -96,16 +96,12 @@ fn sort(args: &RunArgs, inputs: &[Array], gives: Sorted) -> Result<Plan> {
             "leave --variant out, or --op and --by-key, or name an array of one dimension",
         ));
     }
-    let call = match args.variant.as_deref().and_then(SortVariant::named) {
-        Some(variant) => Call::SortVariant(variant, by(args, input)?),
-        None => {
-            let over = over(input, axis(args.axis.unwrap_or(-1), &shape)?);
-            Call::Sort { order: order_of(args, input, ty(input))?, over, gives }
-        }
-    };
+    let variant = args.variant.as_deref().and_then(SortVariant::named).map(Textbook::Sort);
+    let over = over(input, axis(args.axis.unwrap_or(-1), &shape)?);
+    let call = Call::Sort { order: order_of(args, input, ty(input))?, over, gives };
     let boolean = carried(args, inputs)?.boolean && gives != Sorted::Indices;
     let results: &[_] = if gives == Sorted::KeysAndValues { &[Part::Keys, Part::Result] } else { &[Part::Result] };
-    Ok(Plan::new(call, shape).boolean(boolean).giving(results))
+    Ok(Plan::new(call, shape).by(variant).boolean(boolean).giving(results))
 }
 
 /// Lines along an axis; one line is the array.

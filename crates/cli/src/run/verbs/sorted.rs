@@ -10,7 +10,8 @@ use crate::run::registry::{Inputs, Verb};
 use clap::Arg;
 use isowarp::dynamic::{Call, SetOp};
 use isowarp::element::{DType, Ty};
-use isowarp::patterns::{MergeVariant, SearchKind};
+use isowarp::patterns::SearchKind;
+use isowarp_textbook::{MergeVariant, Textbook};
 
 pub(super) const VERBS: &[Verb] = &[
     Verb {
@@ -127,7 +128,8 @@ fn merge(args: &RunArgs, inputs: &[Array]) -> Result<Plan> {
             let message = format!("a variant of a merge takes u32, i32 and f32, not {}", a.dtype);
             return Err(Failure::usage(message, "convert the arrays, or leave --variant out"));
         }
-        return Ok(Plan::new(Call::MergeVariant(variant, order(args)), shape).boolean(a.boolean && b.boolean));
+        let plan = Plan::new(Call::Merge(order(args).into()), shape).by(Some(Textbook::Merge(variant)));
+        return Ok(plan.boolean(a.boolean && b.boolean));
     }
     let plan = Plan::new(Call::Merge(order_of(args, a, of)?), shape);
     if let (true, [_, v, _, w]) = (args.by_key, inputs) {

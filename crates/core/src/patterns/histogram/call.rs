@@ -4,14 +4,14 @@ use super::task::Call;
 use super::{Between, Binned, Bins, CountedBins, Even, HistogramTask, Ruled, Weight};
 use crate::backend::{Backend, Run};
 use crate::buffer::{Buffer, Memory as _};
+use crate::call::{ByVariant, Variant};
 #[cfg(doc)]
 use crate::error::Error;
 use crate::error::Result;
 use crate::input::Input;
 use crate::ir::Expr;
-use crate::patterns::histogram_variants::ByRung;
+use crate::patterns::MapTask;
 use crate::patterns::select::Count;
-use crate::patterns::{HistogramVariant, HistogramVariantTask, MapTask};
 use core::fmt;
 
 /// Samples and their bins: any [`Bins`], or those of [channels](super::channels_alike).
@@ -100,26 +100,10 @@ impl<'d, B, N> HistogramCall<'d, B, N> {
         HistogramCall { device: self.device, bins: self.bins, mode: Weights(weights) }
     }
 
-    /// Counts by a rung of the textbook's ladder, in 32 bits: see [`HistogramVariant`].
-    ///
-    /// Samples, bins and counts are the pattern's, and so are the results. The output is cleared in a launch of its own, and samples are counted in a
-    /// second one, which reads them once.
-    ///
-    /// Source: Kirk, Hwu and El Hajj, *Programming Massively Parallel Processors*, chapter 9.
-    ///
-    /// ```
-    /// # use isowarp::prelude::*;
-    /// # let dev = isowarp::Cpu::new();
-    /// // Letters of a text, four to a bin.
-    /// let text = dev.upload(b"programming massively parallel processors")?;
-    /// let letters = || dev.histogram(binned(&text, 7, |x| (x - 97) / 4));
-    /// let counts = letters().variant(HistogramVariant::PrivateShared).run()?;
-    /// assert_eq!(counts.read_blocking()?, [5, 5, 6, 10, 10, 1, 1]);
-    /// assert_eq!(letters().run()?.read_blocking()?, counts.read_blocking()?);
-    /// # Ok::<(), isowarp::Error>(())
-    /// ```
-    pub fn variant(self, variant: HistogramVariant) -> HistogramCall<'d, B, N, ByRung> {
-        HistogramCall { device: self.device, bins: self.bins, mode: ByRung(variant) }
+    /// Counts in another way than the pattern's, in 32 bits: by a [`Variant`], such as a textbook's algorithm of the crate `isowarp-textbook`. Samples and
+    /// bins are the pattern's.
+    pub fn variant<P>(self, variant: P) -> HistogramCall<'d, B, N, ByVariant<P>> {
+        HistogramCall { device: self.device, bins: self.bins, mode: ByVariant(variant) }
     }
 }
 
@@ -176,15 +160,13 @@ where
     }
 }
 
-impl<B: Run<HistogramVariantTask> + Run<MapTask>, N: Binning<B> + Bins<B>> HistogramCall<'_, B, N, ByRung> {
+impl<B: Run<MapTask>, N: Binning<B> + Bins<B>, P: Variant<B, HistogramTask>> HistogramCall<'_, B, N, ByVariant<P>> {
     /// Enqueues the histogram into new memory: counts of 32 bits.
     ///
     /// # Errors
-    /// As of one without a variant; [`Error::TooLarge`] for more bins than [`HistogramVariant::most_bins`].
+    /// As of one without a variant, and the variant's own.
     pub fn run(self) -> Result<Buffer<B, u32>> {
-        let count = self.bins.bins()?;
-        self.mode.check(count)?;
-        let out = self.device.buffer(count)?;
+        let out = self.device.buffer(self.bins.bins()?)?;
         self.write_to(&out)?;
         Ok(out)
     }
@@ -194,11 +176,7 @@ impl<B: Run<HistogramVariantTask> + Run<MapTask>, N: Binning<B> + Bins<B>> Histo
     /// # Errors
     /// As [`run`](Self::run), and [`Error::BufferTooSmall`], [`Error::Aliasing`].
     pub fn write_to(self, out: &Buffer<B, u32>) -> Result<()> {
-        self.mode.check(self.bins.bins()?)?;
-        let variant = self.mode.0;
         let call = self.bins.call(self.device, None::<&&Buffer<B, u32>>)?;
-        call.counted(self.device, out, |histogram, leaves, outs| {
-            self.device.run(&HistogramVariantTask { variant, histogram }, leaves, outs)
-        })
+        call.counted(self.device, out, |task, leaves, outs| self.mode.0.run(self.device, &task, leaves, outs))
     }
 }

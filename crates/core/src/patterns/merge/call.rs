@@ -38,7 +38,7 @@ pub(super) fn merge<B: Run<MergeTask>, K: Element, V: Element>(
 }
 
 /// Checks a merge and hands it to `run`.
-pub(in crate::patterns) fn merge_by<B: Backend, K: Element, V: Element>(
+pub(super) fn merge_by<B: Backend, K: Element, V: Element>(
     device: &B,
     a: Side<'_, B, K, V>,
     b: Side<'_, B, K, V>,

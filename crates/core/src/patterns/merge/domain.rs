@@ -2,13 +2,13 @@
 
 use super::lazy::{self, Side};
 use super::verb::{BothTuples, BothValues, MergeCall};
-use super::{Merge, call};
+use super::{Merge, MergeTask, call};
 use crate::backend::{Backend, Run};
 use crate::buffer::Buffer;
-use crate::call::Whole;
+use crate::call::{ByVariant, Variant, Whole};
 use crate::element::Element;
 use crate::error::Result;
-use crate::input::{Collector, Elements, Input, Lent, Numbers, Outputs, TypedOutputs as _};
+use crate::input::{Collector, Elements, Input, Lent, Narrow, Numbers, Outputs, TypedOutputs as _};
 use crate::ir::{Expr, Func, Traced};
 use crate::patterns::before::{Elsewhere, Neighbours};
 use crate::patterns::map::{collect, trace};
@@ -44,7 +44,7 @@ fn sum([a, b]: [u64; 2]) -> u64 {
 }
 
 /// Fails for an array that is not sorted, where that was asked for.
-fn check_arrays<B: Merge, K: Element, I, J, W>(call: &MergeCall<'_, B, I, J, W>, a: &Buffer<B, K>, b: &Buffer<B, K>) -> Result<()> {
+fn check_arrays<B: Merge, K: Element, I, J, W, P>(call: &MergeCall<'_, B, I, J, W, P>, a: &Buffer<B, K>, b: &Buffer<B, K>) -> Result<()> {
     if call.checked {
         check_sorted(call.device, "merge", "the first array", a, &call.order.into())?;
         check_sorted(call.device, "merge", "the second array", b, &call.order.into())?;
@@ -102,6 +102,65 @@ where
         let sides = [Side::new(device, "merge", of_a, &types)?, Side::new(device, "merge", of_b, &types)?];
         lazy::merge(device, sides, call.order, out, call.checked)
     }
+}
+
+impl<'a, 'b, B, K, P> MergeDomain<B, &'a Buffer<B, K>, &'b Buffer<B, K>, KeysAlone> for ByVariant<P>
+where
+    B: Merge,
+    K: Element,
+    P: Variant<B, MergeTask>,
+{
+    type Out = Narrow<K>;
+
+    fn total(call: &MergeCall<'_, B, &'a Buffer<B, K>, &'b Buffer<B, K>, KeysAlone, Self>) -> Result<u64> {
+        Ok(sum(lens(call)?))
+    }
+
+    fn write(
+        call: &MergeCall<'_, B, &'a Buffer<B, K>, &'b Buffer<B, K>, KeysAlone, Self>,
+        out: <Self::Out as Outputs>::Refs<'_, B>,
+    ) -> Result<()> {
+        let out = (Narrow::<K>::first(out), None::<&Buffer<B, K>>);
+        by_variant(call, (call.a, None), (call.b, None), out)
+    }
+}
+
+impl<'a, 'b, B, K, V, P> MergeDomain<B, &'a Buffer<B, K>, &'b Buffer<B, K>, BothValues<&'a Buffer<B, V>, &'b Buffer<B, V>>> for ByVariant<P>
+where
+    B: Merge,
+    K: Element,
+    V: Element,
+    P: Variant<B, MergeTask>,
+{
+    type Out = (Narrow<K>, Narrow<V>);
+
+    fn total(
+        call: &MergeCall<'_, B, &'a Buffer<B, K>, &'b Buffer<B, K>, BothValues<&'a Buffer<B, V>, &'b Buffer<B, V>>, Self>,
+    ) -> Result<u64> {
+        Ok(sum(lens(call)?))
+    }
+
+    fn write(
+        call: &MergeCall<'_, B, &'a Buffer<B, K>, &'b Buffer<B, K>, BothValues<&'a Buffer<B, V>, &'b Buffer<B, V>>, Self>,
+        out: <Self::Out as Outputs>::Refs<'_, B>,
+    ) -> Result<()> {
+        let BothValues(v, w) = call.with;
+        let out = (Narrow::<K>::first(out.0), Some(Narrow::<V>::first(out.1)));
+        by_variant(call, (call.a, Some(v)), (call.b, Some(w)), out)
+    }
+}
+
+/// Merges arrays, and the values that may travel with them, by a variant.
+fn by_variant<B: Merge, K: Element, V: Element, W, P: Variant<B, MergeTask>>(
+    call: &MergeCall<'_, B, &Buffer<B, K>, &Buffer<B, K>, W, ByVariant<P>>,
+    a: (&Buffer<B, K>, Option<&Buffer<B, V>>),
+    b: (&Buffer<B, K>, Option<&Buffer<B, V>>),
+    out: (&Buffer<B, K>, Option<&Buffer<B, V>>),
+) -> Result<()> {
+    call::merge_by(call.device, a, b, call.order, out, |task, leaves, outs| {
+        check_arrays(call, a.0, b.0)?;
+        call.domain.0.run(call.device, &task, leaves, outs)
+    })
 }
 
 const BY: &str = "merge_by";

@@ -3,7 +3,7 @@
 use super::domain::MergeDomain;
 use crate::backend::Backend;
 use crate::buffer::Buffer;
-use crate::call::Whole;
+use crate::call::{ByVariant, Whole};
 use crate::element::Element;
 use crate::error::Result;
 use crate::input::{Elements, Input, Outputs};
@@ -100,6 +100,13 @@ impl<B, I, J, W, P> Ordered for MergeCall<'_, B, I, J, W, P> {
 }
 
 impl<'d, B: Backend, I: Elements<B>, J, W> MergeCall<'d, B, I, J, W> {
+    /// Merges in another way than the pattern's: by a [`Variant`](crate::call::Variant), such as a textbook's algorithm of the crate `isowarp-textbook`. It is
+    /// there for arrays of keys, alone or with arrays of values.
+    pub fn variant<P>(self, variant: P) -> MergeCall<'d, B, I, J, W, ByVariant<P>> {
+        let Self { device, a, b, order, checked, with, domain: Whole } = self;
+        MergeCall { device, a, b, order, checked, with, domain: ByVariant(variant) }
+    }
+
     /// Merges by a comparator: whether one key comes before another. It has to be a [strict weak order](super::Merge#comparators), and inputs sorted by it.
     /// Keys that are computed are values, not ones that are stored narrower.
     ///

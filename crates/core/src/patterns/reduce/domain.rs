@@ -4,7 +4,9 @@ use super::call::checked;
 use super::{ReduceTask, Reducing};
 use crate::backend::{Backend, Out, Run};
 use crate::buffer::{Buffer, DeviceScalar, Memory as _};
-use crate::call::{Accumulate, Along, Checked, Counted, CountedKeys, Described, Domain, Finish, Keys, Offsets, Whole, constant};
+use crate::call::{
+    Accumulate, Along, ByVariant, Checked, Counted, CountedKeys, Described, Domain, Finish, Keys, Offsets, Variant, Whole, constant,
+};
 use crate::error::{Error, Result};
 use crate::input::{Collector, Input, Numbers, Outputs, Source, counting, scalar};
 use crate::ir::{self, Accumulator, Func, Traced};
@@ -57,7 +59,7 @@ impl<B, I, O, F> Described<'_, B, I, O, F> {
 }
 
 /// Checks a reduction of lines, and enqueues it by `enqueue`.
-pub(in crate::patterns) fn reduce_lines<B: Run<MapTask>, I, O, F>(
+fn reduce_lines<B: Run<MapTask>, I, O, F>(
     call: &Described<'_, B, I, O, F>,
     c: &Collector<B>,
     (lines, load): (Lines, Arc<Func>),
@@ -84,6 +86,34 @@ where
     let task = ReduceTask { load, combine, finish, lines, numerics: device.numerics() };
     let outs = checked(device, c, &task, &outs)?;
     enqueue(device, task, &outs)
+}
+
+impl<B: Run<MapTask>, P: Variant<B, ReduceTask>> Domain<Reducing, B> for ByVariant<P> {
+    type New<R: Outputs> = R::Scalars<B>;
+    type Refs<'a, R: Outputs> = R::Refs<'a, B>;
+
+    fn run<I, O, F>(&self, call: &Described<'_, B, I, O, F>) -> Result<<F::Out as Outputs>::Scalars<B>>
+    where
+        I: Input<B, Exprs: Accumulator>,
+        O: Accumulate<I::Exprs>,
+        F: Finish<I::Exprs>,
+    {
+        let out = F::Out::allocate(call.device, 1)?;
+        self.write(call, F::Out::refs(&out))?;
+        F::Out::scalars(out)
+    }
+
+    fn write<I, O, F>(&self, call: &Described<'_, B, I, O, F>, out: <F::Out as Outputs>::Refs<'_, B>) -> Result<()>
+    where
+        I: Input<B, Exprs: Accumulator>,
+        O: Accumulate<I::Exprs>,
+        F: Finish<I::Exprs>,
+    {
+        let c = collect(call.device, "reduce", &call.inputs)?;
+        let load = trace(&call.inputs, &c, identity)?;
+        let run = |device: &B, task: ReduceTask, outs: &[_]| self.0.run(device, &task, &c.leaves, outs);
+        reduce_lines(call, &c, (Lines::one(c.len()?), load), out, run)
+    }
 }
 
 impl<B: Run<ReduceTask> + Run<MapTask>> Domain<Reducing, B> for Whole {

@@ -5,7 +5,7 @@ use super::shifted::exclusive_load;
 use super::{ScanTask, Scanning};
 use crate::backend::{Backend, Run};
 use crate::buffer::{Buffer, Memory as _};
-use crate::call::{Accumulate, Along, Checked, Described, Domain, Finish, Flag, Flags, Keys, Offsets, Whole};
+use crate::call::{Accumulate, Along, ByVariant, Checked, Described, Domain, Finish, Flag, Flags, Keys, Offsets, Variant, Whole};
 use crate::element::{Element, Scalar};
 use crate::error::Result;
 use crate::input::{Input, Outputs};
@@ -73,6 +73,25 @@ impl<B: Run<ScanTask>> ScanDomain<B> for Whole {
     {
         let (device, c, task) = scan.line()?;
         enqueue::<B, F::Out>(device, &c, &task, out)
+    }
+}
+
+impl<B: Backend, P: Variant<B, ScanTask>> ScanDomain<B> for ByVariant<P> {
+    fn len<I: Input<B>>(&self, device: &B, inputs: &I) -> Result<u64> {
+        collect(device, "scan", inputs)?.len()
+    }
+
+    fn enqueue<I, O, F>(&self, scan: &Described<'_, B, I, O, F>, out: <F::Out as Outputs>::Refs<'_, B>) -> Result<()>
+    where
+        I: Input<B, Exprs: Accumulator>,
+        O: Accumulate<I::Exprs>,
+        F: Finish<I::Exprs>,
+    {
+        let (device, c, task) = scan.line()?;
+        let mut outs = Vec::new();
+        F::Out::outs(device, out, task.lines.n, &mut outs)?;
+        let outs = checked(device, &c, &task, &outs)?;
+        if task.lines.n == 0 { Ok(()) } else { self.0.run(device, &task, &c.leaves, &outs) }
     }
 }
 

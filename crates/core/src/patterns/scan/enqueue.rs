@@ -36,7 +36,7 @@ impl<B, I, O, F> Described<'_, B, I, O, F> {
     }
 
     /// The device, the inputs, and the task of a scan of all elements as one line.
-    pub(in crate::patterns) fn line(&self) -> Result<(&B, Collector<B>, ScanTask)>
+    pub(super) fn line(&self) -> Result<(&B, Collector<B>, ScanTask)>
     where
         B: Backend,
         I: Input<B, Exprs: Accumulator>,
@@ -80,12 +80,7 @@ pub(super) fn enqueue<B: Run<ScanTask>, R: Outputs>(device: &B, c: &Collector<B>
 }
 
 /// The outputs of a scan, after its checks.
-pub(in crate::patterns) fn checked<B: Backend>(
-    device: &B,
-    c: &Collector<B>,
-    task: &ScanTask,
-    outs: &[(Out<B::Raw>, u64)],
-) -> Result<Vec<Out<B::Raw>>> {
+pub(super) fn checked<B: Backend>(device: &B, c: &Collector<B>, task: &ScanTask, outs: &[(Out<B::Raw>, u64)]) -> Result<Vec<Out<B::Raw>>> {
     for (o, _) in outs {
         require(device, "scan", o.dtype)?;
     }

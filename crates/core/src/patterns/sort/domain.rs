@@ -8,7 +8,7 @@ use super::verb::{InScratch, SortCall};
 use super::{Payload, SortTask};
 use crate::backend::{Backend, Run};
 use crate::buffer::{Buffer, Memory as _};
-use crate::call::{Along, Whole};
+use crate::call::{Along, ByVariant, Variant, Whole};
 use crate::element::Element;
 use crate::error::{Error, Result};
 use crate::input::{Elements, Input as _, Values};
@@ -177,6 +177,45 @@ where
     type New = W::New<I::Element>;
 
     fn run(call: &SortCall<'_, B, I, W, Self>) -> Result<Self::New> {
+        fresh(call, None)
+    }
+}
+
+impl<'k, B, K, W, V, P> SortDomain<B, &'k Buffer<B, K>, W> for ByVariant<P>
+where
+    B: Backend,
+    K: Element,
+    W: Travels<B, Value = V> + TravelsInPlace<B, Value = V>,
+    V: Payload,
+    P: Variant<B, SortTask>,
+{
+    fn write(call: &SortCall<'_, B, &'k Buffer<B, K>, W, Self>, out: W::Refs<'_, K>) -> Result<()> {
+        if OrderedKeys::new(&call.keys, &call.by)?.plain().is_none() {
+            let reason = "a variant sorts in the total order of keys, without NaN last".to_owned();
+            return Err(Error::InvalidArgument { what: "the order", reason });
+        }
+        let mut sort = Call::new(call.device, call.keys, call.by.clone())?;
+        if let Some(values) = call.with.array() {
+            sort = sort.values(values)?;
+        }
+        let (keys_out, payload_out) = W::split(out);
+        if let Some(out) = keys_out {
+            sort = sort.keys_to(out)?;
+        }
+        if let Some(out) = payload_out {
+            sort = sort.payload_to(out)?;
+        }
+        sort.checked(call.keys.len(), |device, task, leaves, outs| call.domain.0.run(device, &task, leaves, outs))
+    }
+}
+
+impl<'k, B: Backend, K: Element, W: Travels<B>, P> SortRun<B, &'k Buffer<B, K>, W> for ByVariant<P>
+where
+    Self: SortDomain<B, &'k Buffer<B, K>, W>,
+{
+    type New = W::New<K>;
+
+    fn run(call: &SortCall<'_, B, &'k Buffer<B, K>, W, Self>) -> Result<Self::New> {
         fresh(call, None)
     }
 }

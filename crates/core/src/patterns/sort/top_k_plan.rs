@@ -64,7 +64,7 @@ impl<B: Launcher + Run<SortTask>> Planned<B> for TopKTask {
             ..TopKParams::default()
         };
         let choices = [("size", size as u32)];
-        let launch = |kernel: &Kernel<TopKParams>, params: &TopKParams, work: Work<'_>| {
+        let launch = |kernel: &'static Kernel<TopKParams>, params: &TopKParams, work: Work<'_>| {
             device.launch(&KernelSpec::new(kernel, params, &choices, &arrays), work)
         };
         let all = Work::elements(self.n, 1).by(Groups::Strided);

@@ -5,7 +5,7 @@ use super::domain::{SortDomain, SortInPlace, SortRun};
 use super::travel::{IndicesAlone, KeysAlone, LentMemory, Scratch, Travels, WithIndices, WithValues};
 use crate::backend::Backend;
 use crate::buffer::{Buffer, DeviceScalar};
-use crate::call::{Along, Checked, Counted, Offsets, Whole};
+use crate::call::{Along, ByVariant, Checked, Counted, Offsets, Whole};
 use crate::element::Element;
 use crate::error::Result;
 use crate::input::Elements;
@@ -181,6 +181,12 @@ impl<'d, B: Backend, I: Elements<B>, W: Travels<B>> SortCall<'d, B, I, W> {
     /// ```
     pub fn length<C: Count + IndexScalar>(self, length: &'d DeviceScalar<B, C>) -> SortCall<'d, B, I, W, Counted<'d, B, C>> {
         self.over(|_| Counted(length))
+    }
+
+    /// Sorts in another way than the pattern's: by a [`Variant`](crate::call::Variant), such as a textbook's algorithm of the crate `isowarp-textbook`. It is
+    /// there for arrays of keys, alone or with an array of values.
+    pub fn variant<P>(self, variant: P) -> SortCall<'d, B, I, W, ByVariant<P>> {
+        self.over(|_| ByVariant(variant))
     }
 
     /// Sorts by a comparator: whether one key comes before another. It has to be a [strict weak order](super::Sort#comparators).

@@ -1,0 +1,70 @@
+// Generated from the kernels of the textbooks, `isowarp_textbook::kernels`; do not edit.
+#pragma once
+
+// The first word of each parameter in `Args::u`, of two words the low one, and of what follows them.
+namespace params {
+namespace sort_variant {
+constexpr int NEGATIVE = 0, FLIP = 2, MASK = 4, RUN = 6, DISTANCE = 7, STEPS = 8, HALO = 9, EACH = 10, STRIDE = 11, BUCKETS = 12, FLAGS = 13, SAMPLES = 14, BIT = 15, SIGN_BIT = 16, KEYS = 17, WORDS = 18;
+}
+namespace reduce_variant {
+constexpr int FLAGS = 0, COUNT = 2, WORDS = 4;
+}
+namespace scan_variant {
+constexpr int FLAGS = 0, COUNT = 2, WORDS = 4;
+}
+namespace histogram_variant {
+constexpr int BINS = 0, WORDS = 1;
+}
+namespace merge_variant {
+constexpr int NEGATIVE = 0, FLIP = 2, A_LEN = 4, B_LEN = 5, WORDS = 6;
+}
+}  // namespace params
+
+// Threads of a block, and elements of a thread.
+namespace kernels {
+namespace SortLoad {
+constexpr int THREADS = 256, ITEMS = 1;
+}
+namespace SortStore {
+constexpr int THREADS = 256, ITEMS = 1;
+}
+namespace SortWindows {
+constexpr int THREADS = 256, ITEMS = 1;
+}
+namespace SortEverywhere {
+constexpr int THREADS = 256, ITEMS = 1;
+}
+namespace SortSamples {
+constexpr int THREADS = 256, ITEMS = 1;
+}
+namespace SortBounds {
+constexpr int THREADS = 256, ITEMS = 1;
+}
+namespace SortScatter {
+constexpr int THREADS = 256, ITEMS = 1;
+}
+namespace SortFlags {
+constexpr int THREADS = 256, ITEMS = 1;
+}
+namespace SortSplit {
+constexpr int THREADS = 256, ITEMS = 1;
+}
+namespace SortLocal {
+constexpr int THREADS = 256, ITEMS = 1;
+}
+namespace SortRuns {
+constexpr int THREADS = 256, ITEMS = 1;
+}
+namespace ReduceVariant {
+constexpr int THREADS = 256, ITEMS = 1;
+}
+namespace ScanVariant {
+constexpr int THREADS = 256, ITEMS = 1;
+}
+namespace HistogramVariant {
+constexpr int THREADS = 256, ITEMS = 1;
+}
+namespace MergeVariant {
+constexpr int THREADS = 256, ITEMS = 1;
+}
+}  // namespace kernels
