@@ -9,7 +9,7 @@ use crate::backend::Cuda;
 use crate::launch::{Grid, In, MAX_INPUTS, MAX_OUTPUTS, MAX_SCRATCH, MAX_WORDS};
 use crate::memory::Buffer;
 use crate::splice::{self, Fill, Site};
-use isowarp_core::caps::Numerics;
+use isowarp_core::caps::{Capability, Numerics};
 use isowarp_core::element::Ty;
 use isowarp_core::error::{Error, Result};
 use isowarp_core::launch::{self, Access, Code, CudaEntry, Def, Groups, Items, KernelSpec, Launcher, Operators, Piece, Work};
@@ -155,11 +155,11 @@ impl Launcher for Cuda {
         let of = |access| spec.kernel.arrays.iter().filter(|face| face.access == access).count();
         // Leaves alone may be packed.
         let reads = of(Access::Read) + spec.steps.len();
-        let requests = [
-            (if reads > 0 { inputs + reads } else { 0 }, MAX_INPUTS),
-            (outs + of(Access::Write), MAX_OUTPUTS),
-            (of(Access::Scratch), MAX_SCRATCH),
-        ];
+        if reads > 0 && inputs + reads > MAX_INPUTS {
+            let capability = Capability::StorageBuffers((inputs + reads) as u32);
+            return Err(Error::Unsupported { pattern: spec.kernel.pattern, capability, device: self.info().name.clone() });
+        }
+        let requests = [(outs + of(Access::Write), MAX_OUTPUTS), (of(Access::Scratch), MAX_SCRATCH)];
         if let Some(&(requested, limit)) = requests.iter().find(|(requested, limit)| requested > limit) {
             return Err(Error::TooLarge { what: "arrays of a kernel", requested: requested as u64, limit: limit as u64 });
         }
