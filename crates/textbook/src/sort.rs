@@ -23,7 +23,6 @@ pub const DIGIT_BITS: u32 = 4;
 /// or some, ascending or descending, alone or with values of four bytes.
 ///
 /// # Order
-
 /// Keys compare as [`Sort`](isowarp_core::patterns::Sort) compares them. Where all their bits are compared, equal keys are the same bits, and every algorithm gives the
 /// same array. Which of the values of equal keys comes first (and of keys, where only some bits are compared) is where they differ: stable ones keep
 /// the order that there was; for the others it follows from their comparisons, which the number of keys alone decides.
