@@ -24,7 +24,7 @@ pub fn is_there(extra: &Extra, holes: &[(&str, u32)]) -> bool {
     jinja.compile_expression(when).and_then(|condition| condition.eval(context)).is_ok_and(|value| value.is_true())
 }
 
-/// Fills the holes of a template, which may include the [parts](PARTS) of the library.
+/// Fills the holes of a template, which may include the parts of the library.
 ///
 /// # Errors
 /// The engine's message where a hole has no value or the template does not parse.
