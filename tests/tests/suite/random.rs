@@ -5,6 +5,7 @@ use isowarp::Error;
 use isowarp::element::DType;
 use isowarp::prelude::*;
 use isowarp::random::{Discrete, Generator, Sobol};
+use std::ops::Range;
 
 /// Words of a stream, by the host's own block function.
 fn words(r: Random, n: u64) -> Vec<u32> {
@@ -44,7 +45,7 @@ fn every_word_is_that_of_its_place_whatever_is_drawn_with_it() {
             let range = 7u32..4_000_000_007;
             let found = d.map(r.integers(77, range.clone()), |x| x).unwrap().read_blocking().unwrap();
             let length = u128::from(range.end - range.start);
-            let of = |(high, low): (u32, u32)| ((u128::from(high) << 32 | u128::from(low)) * length >> 64) as u32 + range.start;
+            let of = |(high, low): (u32, u32)| (((u128::from(high) << 32 | u128::from(low)) * length) >> 64) as u32 + range.start;
             assert_eq!(found, pairs(r, 77).into_iter().map(of).collect::<Vec<_>>(), "{r:?}");
         }
     });
@@ -110,7 +111,7 @@ fn normal_numbers_are_box_and_mullers_of_their_pair_of_words() {
                 let position = r.position + k as u64;
                 let (radius, turn) = pair(position);
                 let (radius, angle) = ((-2.0 * fraction(radius).ln()).sqrt(), f64::from(turn) / 4_294_967_296.0 * std::f64::consts::TAU);
-                near(found, radius * if position % 2 == 0 { angle.cos() } else { angle.sin() }, 16.0, "normal");
+                near(found, radius * if position.is_multiple_of(2) { angle.cos() } else { angle.sin() }, 16.0, "normal");
             }
             let scaled = d.map(r.normal(500, 3.0, 0.25), |x| x).unwrap().read_blocking().unwrap();
             assert!(scaled.iter().zip(&found).all(|(s, z)| *s == z.mul_add(0.25, 3.0)));
@@ -178,6 +179,7 @@ fn chi_square(counts: &[u32]) -> f64 {
 }
 
 /// `scipy.stats.norm.ppf(k / 32)` and `scipy.stats.expon.ppf(k / 32)` for k from 1 to 31.
+#[allow(clippy::excessive_precision, reason = "digits as SciPy prints them")]
 const NORMAL_EDGES: [f32; 31] = [
     -1.862_731_9,
     -1.534_120_5,
@@ -211,6 +213,7 @@ const NORMAL_EDGES: [f32; 31] = [
     1.534_120_5,
     1.862_731_9,
 ];
+#[allow(clippy::excessive_precision, clippy::approx_constant, reason = "digits as SciPy prints them")]
 const EXPONENTIAL_EDGES: [f32; 31] = [
     0.031_748_698,
     0.064_538_521,
@@ -408,11 +411,11 @@ fn draws_that_cannot_be_are_refused_and_change_nothing() {
             refused(d.map_into(r.exponential(4, bad), |x| x, &out), "mean");
         }
         refused(d.map_into(r.normal(4, f32::NAN, 1.0), |x| x, &out), "mean");
-        refused(d.map_into(r.integers(4, 3u32..3), |x| x.cast::<f32>(), &out), "range");
-        refused(d.map_into(r.integers(4, 3i32..-3), |x| x.cast::<f32>(), &out), "range");
+        refused(d.map_into(r.integers(4, 3u32..3), Expr::cast::<f32>, &out), "range");
+        refused(d.map_into(r.integers(4, Range { start: 3i32, end: -3 }), Expr::cast::<f32>, &out), "range");
         let last = Random { position: u64::MAX - 2, ..r };
         refused(d.map_into(last.uniform::<f32>(4), |x| x, &out), "position");
-        refused(d.map_into(last.integers(2, 0u32..9), |x| x.cast::<f32>(), &out), "position");
+        refused(d.map_into(last.integers(2, 0u32..9), Expr::cast::<f32>, &out), "position");
         refused(d.permutation(last, 2).map(drop), "position");
         refused(r.skip(1).unwrap().skip(u64::MAX).map(drop), "position");
         refused(d.sample(r, 3, 4).map(drop), "sample");
