@@ -488,7 +488,7 @@ fn has_probabilities(what: &str, counts: &[u32], probability: impl Fn(u32) -> f6
     let last = counts.iter().max().copied().unwrap_or(0);
     let mut found = vec![0f64; last as usize + 1];
     counts.iter().for_each(|&k| found[k as usize] += 1.0);
-    let (mut statistic, mut cells, mut rest) = (0.0, 0.0, (n, n));
+    let (mut statistic, mut cells, mut rest) = (0.0, 0f64, (n, n));
     for (k, found) in found.iter().enumerate() {
         let expected = n * probability(k as u32);
         if expected > 8.0 {

@@ -152,14 +152,14 @@ impl Launcher for Cuda {
         let mut bound = bind(self, (spec.kernel.pattern, n), spec.operators.params(), spec.leaves, spec.outs)?;
         let args = &mut bound.args;
         let (mut inputs, mut outs, mut scratch) = (spec.leaves.len(), spec.outs.len(), 0);
-        let of = |access| spec.kernel.arrays.iter().filter(|face| face.access == access).count();
+        let faces = |access| spec.kernel.arrays.iter().filter(|face| face.access == access).count();
         // Leaves alone may be packed.
-        let reads = of(Access::Read) + spec.steps.len();
+        let reads = faces(Access::Read) + spec.steps.len();
         if reads > 0 && inputs + reads > MAX_INPUTS {
             let capability = Capability::StorageBuffers((inputs + reads) as u32);
             return Err(Error::Unsupported { pattern: spec.kernel.pattern, capability, device: self.info().name.clone() });
         }
-        let requests = [(outs + of(Access::Write), MAX_OUTPUTS), (of(Access::Scratch), MAX_SCRATCH)];
+        let requests = [(outs + faces(Access::Write), MAX_OUTPUTS), (faces(Access::Scratch), MAX_SCRATCH)];
         if let Some(&(requested, limit)) = requests.iter().find(|(requested, limit)| requested > limit) {
             return Err(Error::TooLarge { what: "arrays of a kernel", requested: requested as u64, limit: limit as u64 });
         }

@@ -145,7 +145,7 @@ mod tests {
             repeat(3, (a, branch(a.lt(b), || of(b, a).0, || b)), |(a, b)| of(a, b))
         })
         .expect("operator");
-        for (x, y) in [(0, 0), (1, 9), (40, 3), (1000, 1), (17, 17), (u32::MAX, 6)] {
+        for (x, y) in [(0u32, 0u32), (1, 9), (40, 3), (1000, 1), (17, 17), (u32::MAX, 6)] {
             let of = |a: u64, b: u64| {
                 let found = eval(&f, &[a, b]);
                 (found[0], found[1])
