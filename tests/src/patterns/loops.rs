@@ -239,11 +239,13 @@ fn in_patterns<B: Target>(c: &mut Cases<B>) {
         });
         c.add(format!("loops/select/n={n}"), move |d| {
             let x = input::<B, u32>(d, Fill::Plain, n, "x")?;
-            d.select(&x, move |x| popcount(x).gt(17)).run()
+            let kept = d.select(&x, move |x| popcount(x).gt(17)).run()?;
+            kept.values.slice(..kept.len_blocking()?)
         });
         c.add(format!("loops/select/index/n={n}"), move |d| {
             let inside = |i: U| mandelbrot((i & 255).cast::<f32>() * 0.01 - 2.0, (i >> 8).cast::<f32>() * 0.01 - 1.0).0.eq(64);
-            d.select(counting(n), inside).run()
+            let kept = d.select(counting(n), inside).run()?;
+            kept.values.slice(..kept.len_blocking()?)
         });
         c.add(format!("loops/sort/n={n}"), move |d| {
             let x = input::<B, u32>(d, Fill::Plain, n, "x")?;
