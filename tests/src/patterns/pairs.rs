@@ -306,11 +306,13 @@ impl Expressions {
             // Results of 32 bits and of 64 are folded apart.
             let (narrow, wide): (Vec<Tree>, Vec<Tree>) = trees.into_iter().partition(|t| t.ty().words() == 1);
             for (width, trees) in [(32, narrow), (64, wide)] {
-                for (k, together) in trees.chunks(TOGETHER).enumerate() {
+                // A kernel has room for four results.
+                let beside = kind == "multiples" && of.contains("f64");
+                for (k, together) in trees.chunks(if beside { TOGETHER - FOLDED } else { TOGETHER }).enumerate() {
                     let mut folded: Vec<_> =
                         together.chunks(FOLDED).filter_map(folded).map(|t| (t.ty().dtype(), t)).map(|(d, t)| (t, d)).collect();
                     // Drivers call a function for a quotient of f64, and make other code beside it.
-                    if kind == "multiples" && of.contains("f64") {
+                    if beside {
                         let (x, over) = (input(0, &dtypes), number(Ty::F64, 97));
                         let x = if x.ty() == Ty::F64 { Some(x) } else { made(Op::Cast(Ty::F64), [&x]) };
                         folded.extend(x.and_then(|x| made(Op::Div, [&over, &x])).map(|t| (t, DType::F64)));

@@ -97,7 +97,10 @@ fn sort(args: &RunArgs, inputs: &[Array], gives: Sorted) -> Result<Plan> {
         ));
     }
     let variant = args.variant.as_deref().and_then(SortVariant::named).map(Textbook::Sort);
-    let over = over(input, axis(args.axis.unwrap_or(-1), &shape)?);
+    let over = match args.axis {
+        Some(a) => over(input, axis(a, &shape)?),
+        None => Over::rows(input.len(), shape.last().copied().unwrap_or(1)),
+    };
     let call = Call::Sort { order: order_of(args, input, ty(input))?, over, gives };
     let boolean = carried(args, inputs)?.boolean && gives != Sorted::Indices;
     let results: &[_] = if gives == Sorted::KeysAndValues { &[Part::Keys, Part::Result] } else { &[Part::Result] };
