@@ -237,6 +237,9 @@ fn random_numbers_are_those_of_the_contract_on_every_backend() {
             &["--dist", "open", "--n", "5"],
             &["--dist", "discrete", "--n", "99", "--probabilities", "1,0,0.5"],
             &["--dist", "permutation", "--n", "100", "--seed", "1"],
+            &["--dist", "poisson", "--n", "500", "--mean", "40"],
+            &["--dist", "binomial", "--n", "99", "--trials", "1000", "--probability", "0.3"],
+            &["--dist", "gamma", "--n", "99", "--alpha", "0.7", "--scale", "3"],
         ] {
             assert_eq!(run(args, &backend), run(args, "cpu"), "{args:?}");
         }
