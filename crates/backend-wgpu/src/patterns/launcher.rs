@@ -214,8 +214,6 @@ impl<'a> Windows<'a> {
     fn span(&self) -> u64 {
         let n = self.work.n;
         let Some(step) = self.work.step else { return n };
-        // Four neighbours that share values of their index begin at a multiple of four.
-        let step = if self.operands.signature.aligned && !step.is_multiple_of(4) { 4 * step } else { step };
         let mut span = self.operands.span(self.limits, n, step, true);
         for (face, array) in self.arrays() {
             if let Reach::Along(per) = face.reach

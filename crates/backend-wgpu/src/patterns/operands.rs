@@ -340,7 +340,9 @@ impl<'a> Operands<'a> {
             // Room for the part of a window before its first element, and for the padding of its last vector.
             most = most.min(limits.window_bytes.saturating_sub(limits.align + 32) / step);
         }
-        if most >= elements { elements } else { (most / multiple * multiple).max(1) }
+        // Below that few elements, of a kernel whose neighbours share values of their index: windows begin at multiples of four all the same.
+        let few = if self.signature.aligned { most / 4 * 4 } else { 1 };
+        if most >= elements { elements } else { Some(most / multiple * multiple).filter(|&n| n > 0).unwrap_or(few).max(1) }
     }
 
     /// The most results that one dispatch can write, where outputs have indices of their own.
