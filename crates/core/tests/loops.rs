@@ -1,5 +1,7 @@
 //! Loops: what they compute, against plain Rust; how graphs hold them; what is refused; and that nothing takes a carried value for its first one.
 
+#![allow(clippy::redundant_closure_for_method_calls, reason = "what a loop does stands in its closure")]
+
 use isowarp_core::caps::Numerics;
 use isowarp_core::ir::{
     Evaluator, Expr, Func, Node, OpError, Operations, Ptx, PtxValue, WgslFma, WgslOptions, branch, cuda_function, lit, next_until,
