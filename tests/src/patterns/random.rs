@@ -47,19 +47,7 @@ pub(super) fn cases<B: Target>(c: &mut Cases<B>) {
             let table = Discrete::new(d, &weights)?;
             d.map(at(1).discrete(n, &table), |x| x)
         });
-        for (mean, of) in [(0.0, "none"), (0.7, "few"), (9.5, "inverted"), (10.0, "rejected"), (3000.0, "many")] {
-            c.add(format!("random/poisson/{of}/{name}"), move |d| d.map(at(1).poisson(n, mean), |x| x));
-        }
-        c.add(format!("random/poisson_of/{name}"), move |d| {
-            let means = input::<B, f32>(d, Fill::Plain, n, "means")?;
-            d.map(at(1).poisson_of(n, (&means).map(|x| x * 40.0)), |x| x)
-        });
-        for (trials, probability) in [(9, 0.3), (1000, 0.004), (1000, 0.9), (1 << 24, 0.25)] {
-            c.add(format!("random/binomial/{trials}/{probability}/{name}"), move |d| d.map(at(2).binomial(n, trials, probability), |x| x));
-        }
-        for shape in [0.2, 1.0, 7.5, 1e5] {
-            c.add(format!("random/gamma/{shape}/{name}"), move |d| d.map(at(2).by(Generator::Threefry).gamma(n, shape, 1.5), |x| x));
-        }
+        rejected(c, name, n);
         c.add(format!("random/permutation/{name}"), move |d| Ok((d.permutation(at(1), n)?, d.sample(at(2), n, n / 2)?)));
         wide::<B, u64>(c, name, n);
         wide::<B, f64>(c, name, n);
@@ -111,6 +99,29 @@ pub(super) fn cases<B: Target>(c: &mut Cases<B>) {
         Ok((d.map(apart.0, |x| x)?, d.map(apart.1, |x| x)?, d.map(apart.2, |x| x)?))
     });
     c.add("random/large", |d| d.map(at(0).uniform::<f32>(1 << 24), |x| x)).bytes(1 << 26).full();
+}
+
+/// Draws with a loop, of which a few are quick.
+fn rejected<B: Target>(c: &mut Cases<B>, name: &str, n: u64) {
+    for (mean, of) in [(0.0, "none"), (0.7, "few"), (9.5, "inverted"), (10.0, "rejected"), (3000.0, "many")] {
+        let case = c.add(format!("random/poisson/{of}/{name}"), move |d| d.map(at(1).poisson(n, mean), |x| x));
+        if (of, name) != ("rejected", "few") {
+            case.full();
+        }
+    }
+    c.add(format!("random/poisson_of/{name}"), move |d| {
+        let means = input::<B, f32>(d, Fill::Plain, n, "means")?;
+        d.map(at(1).poisson_of(n, (&means).map(|x| x * 40.0)), |x| x)
+    })
+    .full();
+    for (trials, probability) in [(9, 0.3), (1000, 0.004), (1000, 0.9), (1 << 24, 0.25)] {
+        c.add(format!("random/binomial/{trials}/{probability}/{name}"), move |d| d.map(at(2).binomial(n, trials, probability), |x| x))
+            .full();
+    }
+    for shape in [0.2, 1.0, 7.5, 1e5] {
+        let threefry = at(2).by(Generator::Threefry);
+        c.add(format!("random/gamma/{shape}/{name}"), move |d| d.map(threefry.gamma(n, shape, 1.5), |x| x)).full();
+    }
 }
 
 fn wide<B: Target, T: Uniform + Element<Reg = T> + Scalar>(c: &mut Cases<B>, name: &str, n: u64) {

@@ -26,7 +26,7 @@ pub struct Histogram {
     pub weighted: bool,
     /// Interleaved channels, and how many of them have bins: what is said once is said of each.
     pub channels: Option<(u32, usize)>,
-    /// Whether each array has a bin more before the first and after the last, for samples outside: [`Even::with_flow`](crate::patterns::Even::with_flow).
+    /// Whether each array has a bin more before the first and after the last, for samples outside: [`Even::with_flow`](crate::patterns::histogram::Even::with_flow).
     /// Channels have none.
     pub flow: bool,
 }
