@@ -223,9 +223,9 @@ const TRANSPOSE_TILES: Template = Template {
     ],
 };
 
-/// What bindings of raw bits are.
+/// Bindings of raw bits.
 const WORDS: &str = "array<u32>";
-/// Those of eight bytes.
+/// Bindings of eight bytes.
 const PAIRS: &str = "array<vec2<u32>>";
 /// Four words at a time.
 const QUADS: &str = "array<vec4<u32>>";

@@ -12,7 +12,7 @@ fn bytes_of(array: &Array<'_, HostBuffer>) -> (u64, u64) {
     (array.offset * array.size, array.len * array.size)
 }
 
-/// What a definition writes, apart until the locks on what it reads are released: words, so that elements are aligned.
+/// Output of a definition, kept apart until the locks on its inputs are released: words, so that elements are aligned.
 fn copy_of(array: &Array<'_, HostBuffer>, raw: &HostBuffer) -> Result<Vec<u64>> {
     let (offset, len) = bytes_of(array);
     let mut words = host::zeroed::<u64>(len.div_ceil(8))?;

@@ -109,7 +109,7 @@ impl SpliceError {
 
 const MARK: &str = "// @op.";
 
-/// What an entry begins with, at the start of a line.
+/// Text at the start of a line where an entry begins.
 const ENTRY: &str = "\n.visible .entry ";
 
 /// Returns the text of a module with one entry: what stands before all of them, and that one. `None` without such an entry.

@@ -16,7 +16,7 @@ use isowarp_core::patterns::{HistogramTask, MergeTask, Patterns, ReduceTask, Sca
 ///
 /// let dev = isowarp::Cpu::new();
 /// let x = DynBuffer::from(dev.upload(&[2u32, 1, 3])?);
-/// let scan = Call::Scan { op: Operator::named("sum").unwrap(), over: Over::Whole, exclusive: true };
+/// let scan = Call::Scan { op: Operator::named("sum").expect("sums have a name"), over: Over::Whole, exclusive: true };
 /// let found = scan.run_by(&dev, &[&x], &Textbook::Scan(ScanVariant::BrentKung))?.one();
 /// assert_eq!(found.typed::<u32>()?.read_blocking()?, [0, 2, 3]);
 /// # Ok::<(), isowarp::Error>(())

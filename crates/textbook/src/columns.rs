@@ -58,7 +58,7 @@ impl Columns {
         Self(parts.iter().map(|&bits| vec![bits]).collect())
     }
 
-    /// How many there are.
+    /// Number of them.
     pub(crate) fn len(&self) -> usize {
         self.0.first().map_or(0, Vec::len)
     }

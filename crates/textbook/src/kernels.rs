@@ -20,9 +20,9 @@ isowarp_core::kernel_params! {
     }
     /// Of the textbooks' sorts.
     SortVariantParams("sort_variant") {
-        /// What negative keys are joined with, by exclusive or.
+        /// Mask that negative keys are joined with, by exclusive or.
         negative: u64,
-        /// What all keys are joined with.
+        /// Mask that all keys are joined with.
         flip: u64,
         /// The bits that are compared.
         mask: u64,
@@ -32,7 +32,7 @@ isowarp_core::kernel_params! {
         distance: u32,
         /// Steps of a window.
         steps: u32,
-        /// What a window reads on either side.
+        /// Keys that a window reads on either side.
         halo: u32,
         /// Groups of threads of each bucket.
         each: u32,
@@ -58,9 +58,9 @@ isowarp_core::kernel_params! {
     }
     /// Of the rungs of the merges' ladder.
     MergeVariantParams("merge_variant") {
-        /// What negative keys are joined with, by exclusive or.
+        /// Mask that negative keys are joined with, by exclusive or.
         negative: u64,
-        /// What all keys are joined with.
+        /// Mask that all keys are joined with.
         flip: u64,
         /// Keys of the first array.
         a_len: u32,
@@ -69,9 +69,9 @@ isowarp_core::kernel_params! {
     }
 }
 
-/// What bindings of raw bits are.
+/// Bindings of raw bits.
 const WORDS: &str = "array<u32>";
-/// Those of eight bytes.
+/// Bindings of eight bytes.
 const PAIRS: &str = "array<vec2<u32>>";
 
 /// Reductions.

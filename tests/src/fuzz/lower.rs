@@ -92,7 +92,7 @@ macro_rules! at {
     };
 }
 
-/// Where the leaves of a tree's inputs stand among a kernel's parameters.
+/// Places of the leaves of a tree's inputs among a kernel's parameters.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Places {
     /// Element types of the inputs.
@@ -103,7 +103,7 @@ pub(super) struct Places {
     pub(super) arrays: Vec<Option<u16>>,
     /// The parameter of the index.
     pub(super) index: Option<u16>,
-    /// What the loop around carries.
+    /// Value that the loop around carries.
     carried: Option<Value>,
 }
 
@@ -449,7 +449,7 @@ pub(super) struct Source<B: Backend> {
 pub(super) struct Sources<'a, B: Backend> {
     /// The device.
     pub(super) device: B,
-    /// Where each stands.
+    /// Place of each.
     pub(super) places: &'a Places,
     /// In order.
     pub(super) all: &'a [Source<B>],
@@ -491,7 +491,7 @@ impl<B: Backend> input::Source for Sources<'_, B> {
 /// A buffer's elements from `offset` on under a type that is known at run time, from stored bits.
 ///
 /// # Errors
-/// What the device reports.
+/// Report of the device.
 pub(super) fn upload<B: Backend>(device: &B, dtype: DType, bits: &[u64]) -> Result<DynBuffer<B>> {
     let size = dtype.size_bytes() as usize;
     let bytes: Vec<u8> = bits.iter().flat_map(|b| b.to_le_bytes().into_iter().take(size)).collect();

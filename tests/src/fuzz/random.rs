@@ -19,7 +19,7 @@ pub(super) struct Maker<'r> {
     pub(super) fetches: bool,
     /// Whether trees may read the index.
     pub(super) index: bool,
-    /// What the loop carries that is being made.
+    /// Value carried by the loop that is being made.
     carried: Option<Ty>,
     /// Elementary functions that a tree may still have: each costs a compiler as much as fifty operations.
     calls: usize,

@@ -99,7 +99,7 @@ pub enum Tree {
     Input(u8, Ty),
     /// The index.
     Index,
-    /// What the loop around carries, `it`.
+    /// Value that the loop around carries, `it`.
     Carried(Ty),
     /// A constant's bits, zero-extended.
     Const(Ty, u64),
@@ -164,7 +164,7 @@ impl Op {
         all
     }
 
-    /// How many operands it takes.
+    /// Number of operands.
     #[must_use]
     pub fn arity(self) -> usize {
         match self {

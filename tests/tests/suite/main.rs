@@ -34,6 +34,7 @@ mod own_kernels;
 mod pairs;
 mod properties;
 mod random;
+mod random_counts;
 mod reduce;
 mod refused;
 mod runs;

@@ -9,7 +9,7 @@ use std::mem::offset_of;
 
 use crate::launch::{Args, MAX_INPUTS};
 
-/// What a kernel's text knows of a leaf or an output.
+/// Shape of a leaf or an output, as a kernel's text depends on it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Shape {
     /// Contiguous, and aligned for access to four elements at once.
@@ -48,7 +48,7 @@ impl Shape {
     }
 }
 
-/// Where each leaf lies in the argument block, in bytes: in the order of the leaves where there is room for them all; else buffers come first, then
+/// Offset of each leaf in the argument block, in bytes: in the order of the leaves where there is room for them all; else buffers come first, then
 /// values, which need but half as much. An index needs nothing.
 pub(super) fn places(leaves: &[Shape]) -> Vec<usize> {
     if leaves.len() <= MAX_INPUTS {
@@ -382,7 +382,7 @@ fn raw_type(dtype: DType) -> Ty {
     if dtype == DType::F16 { Ty::U32 } else { dtype.ty() }
 }
 
-/// How an element is loaded: narrow integers with what the bits above them are in a register.
+/// Load of an element: of narrow integers with the bits above them in a register.
 fn loaded_type(dtype: DType) -> &'static str {
     match dtype {
         DType::I8 => "s8",

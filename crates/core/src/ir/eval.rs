@@ -316,7 +316,7 @@ fn one(operands: [u64; 3], op: impl FnOnce(Plain<'_>)) -> u64 {
 /// Lanes that [`Evaluator::eval`] computes at once.
 pub const LANES: usize = 128;
 
-/// How parameters are loaded and arrays fetched from.
+/// Loads of parameters, and fetches from arrays.
 type Memory<'a> = (&'a mut dyn FnMut(u16, &mut [u64]), &'a mut dyn FnMut(u16, u64) -> u64);
 
 /// Registers for one operator; reuse it from call to call on one thread.

@@ -303,7 +303,7 @@ impl<T: Element> ArrayExpr<T> {
     }
 }
 
-/// What a traced closure takes and returns: a symbolic value or a tuple of up to six.
+/// Values that a traced closure takes and returns: a symbolic value or a tuple of up to six.
 pub trait Traced: Copy {
     /// The types of its parts.
     fn types() -> Vec<Ty>;

@@ -124,7 +124,7 @@ struct Writer<'a> {
     active: Option<String>,
     /// Of each array parameter the value parameter with its elements at the four indices.
     twins: &'a [Option<u8>],
-    /// Which values the four share; nothing where they do not.
+    /// Values that the four share; empty where they share none.
     four: Vec<OfFour>,
 }
 

@@ -9,7 +9,7 @@ kernel_params! {
     PeersParams("peers") {
         /// Elements of a group.
         width: u32,
-        /// What is written: [`Peers`](crate::patterns::Peers).
+        /// Kind of result: [`Peers`](crate::patterns::Peers).
         kind: u32,
         /// Elements of a workgroup of 256: whole groups.
         per: u32,
@@ -106,7 +106,7 @@ kernel_params! {
     }
     /// Of the steps of a top-k.
     TopKParams("top_k") {
-        /// Which of the samples in order says how far to look, from 1.
+        /// Rank of the sample that says how far to look, from 1.
         rank: u32,
         /// Elements of the list.
         room: u32,
@@ -122,9 +122,9 @@ kernel_params! {
         digit_bits: u32,
         /// Whether it is of indices, rather than of keys.
         indexed: u32,
-        /// What negative keys are joined with, by exclusive or.
+        /// Mask that negative keys are joined with, by exclusive or.
         negative: u64,
-        /// What all keys are joined with.
+        /// Mask that all keys are joined with.
         flip: u64,
         /// Samples.
         samples: u32,

@@ -49,7 +49,7 @@ impl fmt::Display for Code {
 /// A number that a kernel's text depends on, by name: a hole of the WGSL template, and a part of the name of the CUDA entry.
 pub type Choice = (&'static str, u32);
 
-/// What a kernel computes with.
+/// Operators of a kernel.
 #[derive(Clone, Copy, Debug)]
 pub enum Operators<'a> {
     /// Raw bits alone.
@@ -72,7 +72,7 @@ pub enum Operators<'a> {
         from_partials: bool,
         /// Whether accumulators go to the array `results` instead of the outputs.
         to_results: bool,
-        /// What an exclusive scan starts with: the bits of each part.
+        /// First prefix of an exclusive scan: the bits of each part.
         first: Option<&'a [u64]>,
     },
 }
@@ -99,7 +99,7 @@ pub struct Array<'a, R> {
     pub size: u64,
     /// Elements.
     pub len: u64,
-    /// Which of them is element 0 to the kernel, which may reach those before it.
+    /// Index of the element that is element 0 to the kernel, which may reach those before it.
     pub origin: u64,
 }
 
@@ -152,7 +152,7 @@ pub struct Piece<R> {
     pub raw: R,
     /// Its first byte.
     pub offset: u64,
-    /// How many.
+    /// Number of them.
     pub bytes: u64,
 }
 
@@ -163,19 +163,19 @@ pub struct KernelSpec<'a, R> {
     pub kernel: &'static Def,
     /// Its parameters.
     pub params: Words,
-    /// What its text depends on.
+    /// Choices that its text depends on.
     pub choices: &'a [Choice],
-    /// What it computes with.
+    /// Operators.
     pub operators: Operators<'a>,
     /// Strict or fast.
     pub numerics: Numerics,
-    /// What the operators read.
+    /// Operands that the operators read.
     pub leaves: &'a [Leaf<R>],
-    /// What they write.
+    /// Outputs that they write.
     pub outs: &'a [Out<R>],
     /// Whether invocations that write one element each write the outputs, so that narrow elements of a word have several writers.
     pub writes_single: bool,
-    /// What the kernel reaches itself, in the order in which it is declared.
+    /// Arrays that the kernel reaches itself, in the order of its row.
     pub arrays: &'a [Array<'a, R>],
     /// Elements from one index of an axis to the next, in the source and in the destination: `from0` and `to0`, `from1` and `to1`, ...
     pub steps: &'a [(i64, i64)],
@@ -223,7 +223,7 @@ impl<'a, R> KernelSpec<'a, R> {
     }
 }
 
-/// How many groups of threads a launch has.
+/// Number of groups of threads of a launch.
 #[derive(Clone, Copy)]
 pub enum Groups<'a> {
     /// As many as the kernel's groups take elements; each takes so many that go together as often as they fit.
@@ -234,12 +234,12 @@ pub enum Groups<'a> {
     Of(&'a dyn Fn(u64) -> u64),
 }
 
-/// How much a launch works on.
+/// Amount of work of a launch.
 #[derive(Clone, Copy)]
 pub struct Work<'a> {
     /// Elements.
     pub n: u64,
-    /// Where a device cannot see all of them at once, windows begin at multiples of this; `None`: all are seen at once.
+    /// Multiple at which windows begin on a device that cannot see all of them at once; `None`: all are seen at once.
     pub step: Option<u64>,
     /// Groups of threads of each window.
     pub groups: Groups<'a>,
@@ -271,7 +271,7 @@ impl<'a> Work<'a> {
     }
 }
 
-/// What plans ask of a device.
+/// Tuning: answers of a device to plans.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Tuning {
     /// Bytes of an array that a kernel sees at once.
@@ -348,7 +348,7 @@ pub trait Launcher: Backend {
         4 * parts.iter().map(|ty| ty.words() as u64).sum::<u64>()
     }
 
-    /// What plans ask of the device.
+    /// Tuning of the device.
     fn tuning(&self) -> Tuning;
 }
 

@@ -28,7 +28,7 @@ pub struct CudaEntry {
     pub items: Items,
     /// Threads that share what goes together.
     pub unit: u32,
-    /// Where it stands; `None`: among the library's.
+    /// Image that it stands in; `None`: among the library's.
     pub image: Option<Image>,
 }
 
@@ -138,7 +138,7 @@ pub enum Items {
     Map,
 }
 
-/// What a kernel does with an array.
+/// Access of a kernel to an array.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub enum Access {
     /// Reads it.
@@ -149,10 +149,10 @@ pub enum Access {
     Scratch,
 }
 
-/// Which elements of an array a launch over some elements of the work sees.
+/// Reach: elements of an array that a launch over some elements of the work sees.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub enum Reach {
-    /// Those at the same indices, an element to so many of the work.
+    /// Elements at the same indices, one to so many of the work.
     Along(u64),
     /// All.
     Whole,
@@ -165,9 +165,9 @@ pub enum Reach {
 pub struct Face {
     /// Its name in WGSL, where a kernel binds it if its template does; in CUDA it has its place among those with the same access.
     pub name: &'static str,
-    /// What is done with it.
+    /// Access to it.
     pub access: Access,
-    /// What a launch sees of it.
+    /// Part of it that a launch sees.
     pub reach: Reach,
 }
 

@@ -68,7 +68,7 @@ struct Transformed {
     b: Expr<f32>,
     /// Constant of the hat.
     alpha: Expr<f32>,
-    /// Where `v` is taken at once.
+    /// Bound of `v` below which it is taken at once.
     inside: Expr<f32>,
     shift: Expr<f32>,
 }

@@ -64,7 +64,7 @@ impl Words {
         Some((first / 4, (first % 4 / each) as u32))
     }
 
-    /// What changes from call to call is no part of the kernel, but for whether the first element begins a block.
+    /// Numbers of a launch, which are no part of the kernel, and whether the first element begins a block, which is.
     fn numbers(&self) -> (Numbers, bool) {
         let (block, before) = self.start().unwrap_or_default();
         let ([a, b], [c, d], [e, f]) = (halves(self.random.seed), halves(self.random.stream), halves(block));

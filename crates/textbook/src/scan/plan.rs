@@ -13,7 +13,7 @@ const TOTALS: u32 = 2;
 const FOLDED: u32 = 4;
 const EXCLUSIVE: u32 = 8;
 
-/// Which kernel of the algorithm.
+/// Step of the algorithm, a kernel each.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Step {
     /// From the totals of a level below, or the task's elements.

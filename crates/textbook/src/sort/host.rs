@@ -9,7 +9,7 @@ use isowarp_core::host;
 use isowarp_core::patterns::{SortPlaces, SortTask};
 use rayon::prelude::*;
 
-/// What is compared of a key, and where the key was.
+/// Compared bits of a key, and its index.
 type Item = (u64, u32);
 
 pub(super) fn run<B: Backend>(variant: SortVariant, device: &B, task: &SortTask, places: &SortPlaces<'_, B::Raw>) -> Result<()> {

@@ -2,11 +2,11 @@
 
 /// Keys of a tile, which a workgroup sorts in its own memory.
 pub const TILE: u64 = 1024;
-/// What a window of [`TILE`] keys reads on either side of the keys that it writes, where pairs lie across the edges of tiles: so many places may
+/// Keys that a window of [`TILE`] keys reads on either side of those that it writes, where pairs lie across the edges of tiles: so many places may
 /// what is wrong at its ends move inwards.
 pub const HALO: u64 = 256;
 
-/// Which comparisons.
+/// Comparisons of a step.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub enum Network {
     /// Neighbours, in turns from the first key on and from the second.
@@ -24,7 +24,7 @@ pub struct NetworkStep {
     pub network: Network,
     /// Keys of the sorted runs that a merge makes one of; the number of the round, from 0 on, of a transposition sort.
     pub run: u64,
-    /// How far apart the places of a pair are, where the second run is not looked at from its end: a power of two.
+    /// Distance of the places of a pair, where the second run is not looked at from its end: a power of two.
     pub distance: u64,
 }
 
@@ -72,7 +72,7 @@ impl NetworkStep {
         core::iter::successors(Some(Self::first(network)), |step| Some(step.next())).take(Self::count(network, n) as usize)
     }
 
-    /// How many these are.
+    /// Number of these.
     #[must_use]
     pub const fn count(network: Network, n: u64) -> u64 {
         if n < 2 {
@@ -95,14 +95,14 @@ impl NetworkStep {
     }
 }
 
-/// What a launch does of a network.
+/// Part of a network that a launch carries out.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Pass {
     /// Some steps in each window of [`TILE`] keys, from one array to the other.
     Windows {
         /// The first of the steps.
         first: NetworkStep,
-        /// How many.
+        /// Number of them.
         steps: u64,
         /// 0 where windows are tiles, which no pair leaves; else [`HALO`].
         halo: u64,

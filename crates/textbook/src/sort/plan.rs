@@ -31,7 +31,7 @@ struct Words<R> {
     n: u64,
 }
 
-/// Where buckets begin: bucket `b` at entry `b * stride` of a table, the last one ending with the keys.
+/// Starts of buckets: bucket `b` at entry `b * stride` of a table, the last one ending with the keys.
 struct Buckets<'a, R> {
     starts: &'a R,
     stride: u64,
@@ -47,7 +47,7 @@ impl<R> Clone for Buckets<'_, R> {
 }
 impl<R> Copy for Buckets<'_, R> {}
 
-/// What the text of a kernel depends on.
+/// Choices that the text of a kernel depends on.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Form {
     /// Bytes of a key where it lies.
@@ -196,7 +196,7 @@ impl<B: Patterns> Walk<'_, B> {
         self.launch(kernel, of, arrays, (n, n.div_ceil(THREADS)))
     }
 
-    /// What travels, where something does.
+    /// Payload that travels, if there is one.
     fn values(&self, read: bool) -> Array<'_, B::Raw> {
         self.places.values.filter(|_| read).map_or(Array::NONE, |place| Array::of(place, 4, self.task.n))
     }

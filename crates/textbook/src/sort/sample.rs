@@ -1,4 +1,4 @@
-//! Where a sample sort takes its samples, and how large a bucket can become.
+//! Samples of a sample sort, and the largest size of a bucket.
 
 use super::network::TILE;
 
@@ -36,13 +36,13 @@ impl SamplePlan {
         Self { n, tiles, samples: n / APART, buckets }
     }
 
-    /// Where in the array of sorted tiles sample `k` lies.
+    /// Index of sample `k` in the array of sorted tiles.
     #[must_use]
     pub const fn place(self, k: u64) -> u64 {
         k * APART + APART - 1
     }
 
-    /// Which of the sorted samples is the least key of bucket `b`, from 1 on: samples at equal distances.
+    /// Rank of the sorted sample that is the least key of bucket `b`, from 1 on: samples at equal distances.
     #[must_use]
     pub const fn splitter(self, b: u64) -> u64 {
         self.samples / self.buckets * b + self.samples % self.buckets * b / self.buckets

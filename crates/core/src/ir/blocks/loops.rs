@@ -16,7 +16,7 @@ pub(super) struct Body {
     /// Values from outside, then those that are carried.
     pub(super) from: Vec<Id>,
     types: Vec<Ty>,
-    /// How many are carried.
+    /// Number of carried values.
     carried: usize,
     turns: u32,
     keeps: bool,
@@ -27,7 +27,7 @@ pub(super) struct Body {
     columns: Vec<Box<[u64]>>,
     /// The lanes that are computed, by their places around.
     lanes: Vec<u32>,
-    /// Which of them are in the loop.
+    /// Mask of the lanes that are in the loop.
     active: Box<[u32]>,
     /// A column for next values while they are chosen.
     spare: Box<[u64]>,
