@@ -61,10 +61,6 @@ pub use words::{Block, Words};
 use crate::error::{Error, Result};
 use crate::numerics::Native;
 
-/// Rounds of Philox and of Threefry.
-const PHILOX_ROUNDS: u32 = 10;
-const THREEFRY_ROUNDS: u32 = 20;
-
 /// The bijection that words come from.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Generator {
@@ -145,18 +141,14 @@ impl Random {
     #[must_use]
     pub fn split(self, k: u32) -> Self {
         let ([a, b], [c, d], [e, f]) = (halves(self.seed), halves(self.stream), halves(self.position));
-        let [low, high, ..] = cipher::threefry::<Native>(THREEFRY_ROUNDS, [a, b, c, d], [k, e, f, 1]);
+        let [low, high, ..] = cipher::threefry::<Native>(cipher::THREEFRY_ROUNDS, [a, b, c, d], [k, e, f, 1]);
         Self { generator: self.generator, ..Self::new(u64::from(high) << 32 | u64::from(low)) }
     }
 
     /// The word at the position, on the host.
     #[must_use]
     pub fn word(self) -> u32 {
-        let ([a, b], [c, d], [e, f]) = (halves(self.seed), halves(self.stream), halves(self.position / 4));
-        let block = match self.generator {
-            Generator::Philox => cipher::philox::<Native>(PHILOX_ROUNDS, [a, b], [e, f, c, d]),
-            Generator::Threefry => cipher::threefry::<Native>(THREEFRY_ROUNDS, [a, b, c, d], [e, f, 0, 0]),
-        };
+        let block = cipher::block::<Native>(self.generator, halves(self.seed), halves(self.stream), halves(self.position / 4));
         block[(self.position % 4) as usize]
     }
 }

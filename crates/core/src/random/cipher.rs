@@ -2,17 +2,31 @@
 //!
 //! Salmon, Moraes, Dror and Shaw, *Parallel random numbers: as easy as 1, 2, 3*, SC 2011. Constants and known answers are those of Random123.
 
+use super::Generator;
 use crate::numerics::Arith;
 
 /// A block, and a counter.
 pub(super) type Four<A> = [<A as Arith>::U; 4];
+
+/// Rounds of the two as generators.
+const PHILOX_ROUNDS: u32 = 10;
+pub(super) const THREEFRY_ROUNDS: u32 = 20;
+
+/// Block `number` of a stream of a seed.
+pub(super) fn block<A: Arith>(generator: Generator, seed: [A::U; 2], stream: [A::U; 2], number: [A::U; 2]) -> Four<A> {
+    let ([a, b], [c, d], [low, high]) = (seed, stream, number);
+    match generator {
+        Generator::Philox => philox::<A>(PHILOX_ROUNDS, [a, b], [low, high, c, d]),
+        Generator::Threefry => threefry::<A>(THREEFRY_ROUNDS, [a, b, c, d], [low, high, A::u32(0), A::u32(0)]),
+    }
+}
 
 /// Multipliers of Philox, and what its key grows by from round to round: the golden ratio and the square root of three.
 const MULTIPLIERS: [u32; 2] = [0xd251_1f53, 0xcd9e_8d57];
 const WEYL: [u32; 2] = [0x9e37_79b9, 0xbb67_ae85];
 
 /// Philox4x32 of so many rounds.
-pub(super) fn philox<A: Arith>(rounds: u32, mut key: [A::U; 2], counter: Four<A>) -> Four<A> {
+fn philox<A: Arith>(rounds: u32, mut key: [A::U; 2], counter: Four<A>) -> Four<A> {
     let [mut a, mut b, mut c, mut d] = counter;
     let [first, second] = MULTIPLIERS.map(A::u32);
     for round in 0..rounds {

@@ -1,21 +1,81 @@
 //! Words of a stream as an input: the block of four words that an element's are in.
 
-use super::cipher::{philox, threefry};
-use super::{Generator, PHILOX_ROUNDS, Random, THREEFRY_ROUNDS, halves};
+use super::{Random, cipher, halves};
 use crate::backend::Backend;
 use crate::error::{Error, Result};
 use crate::input::{Collector, HostScalar, Input, Source, index, index64, scalar};
 use crate::ir::{Expr, Symbolic, select};
 
-/// Words of a stream, so many to an element.
+/// Elements of a draw, each of so many words of a stream.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Draw {
+    pub(super) random: Random,
+    n: u64,
+    each: u64,
+    /// The argument of the draw that is refused, and why.
+    refused: Option<(&'static str, &'static str)>,
+}
+
+/// The most elements that a `u32` numbers.
+const NARROW: u64 = 1 << 32;
+
+type Numbers = (HostScalar<u32>, HostScalar<u32>, HostScalar<u32>, HostScalar<u32>, HostScalar<u32>, HostScalar<u32>);
+
+impl Draw {
+    pub(super) fn new(random: Random, n: u64, each: u64) -> Self {
+        Self { random, n, each, refused: None }
+    }
+
+    /// Refuses the draw unless its argument is right.
+    pub(super) fn require(&mut self, holds: bool, what: &'static str, reason: &'static str) {
+        if !holds {
+            self.refused = self.refused.or(Some((what, reason)));
+        }
+    }
+
+    /// Whether a `u32` numbers the elements.
+    pub(super) fn is_narrow(&self) -> bool {
+        self.n <= NARROW
+    }
+
+    /// The first word; `None` where words would follow the stream's last.
+    pub(super) fn first(&self) -> Option<u64> {
+        if self.n == 0 {
+            return Some(0);
+        }
+        let first = self.random.position.checked_next_multiple_of(self.each)?;
+        first.checked_add(self.n.checked_mul(self.each)? - 1)?;
+        Some(first)
+    }
+
+    /// Numbers of a launch, which are no part of the kernel: seed, stream, and the first block, with bits that its number leaves free.
+    pub(super) fn numbers(&self, above: u32) -> Numbers {
+        let block = self.first().unwrap_or_default() / 4;
+        let ([a, b], [c, d], [e, f]) = (halves(self.random.seed), halves(self.random.stream), halves(block));
+        (scalar(a), scalar(b), scalar(c), scalar(d), scalar(e), scalar(f | above))
+    }
+
+    pub(super) fn collect<B: Backend>(&self, above: u32, c: &mut Collector<B>) -> Result<()> {
+        if let Some((what, reason)) = self.refused {
+            return Err(Error::InvalidArgument { what, reason: reason.to_owned() });
+        }
+        if self.first().is_none() {
+            let reason =
+                format!("a stream has 2^64 words, too few for {} elements of {} from {} on", self.n, self.each, self.random.position);
+            return Err(Error::InvalidArgument { what: "position", reason });
+        }
+        c.length(self.n)?;
+        self.numbers(above).collect(c)?;
+        if self.is_narrow() { index().collect(c) } else { index64().collect(c) }
+    }
+}
+
+/// Words of a stream, one or two to an element.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug)]
 pub struct Words {
-    random: Random,
-    n: u64,
+    draw: Draw,
     each: Each,
-    /// The argument of the draw that is refused, and why.
-    refused: Option<(&'static str, &'static str)>,
 }
 
 /// Words of an element.
@@ -35,40 +95,20 @@ pub struct Block {
     each: Each,
 }
 
-/// The most elements that a `u32` numbers.
-const NARROW: u64 = 1 << 32;
-
-type Numbers = (HostScalar<u32>, HostScalar<u32>, HostScalar<u32>, HostScalar<u32>, HostScalar<u32>, HostScalar<u32>);
-
 impl Words {
     pub(super) fn new(random: Random, n: u64, each: Each) -> Self {
-        Self { random, n, each, refused: None }
+        Self { draw: Draw::new(random, n, each as u64), each }
     }
 
     /// Refuses the draw unless its argument is right.
     pub(super) fn require(mut self, holds: bool, what: &'static str, reason: &'static str) -> Self {
-        if !holds {
-            self.refused = self.refused.or(Some((what, reason)));
-        }
+        self.draw.require(holds, what, reason);
         self
     }
 
-    /// The first block, and elements of it before the first one; `None` where words would follow the stream's last.
-    fn start(&self) -> Option<(u64, u32)> {
-        let each = self.each as u64;
-        if self.n == 0 {
-            return Some((0, 0));
-        }
-        let first = self.random.position.checked_next_multiple_of(each)?;
-        first.checked_add(self.n.checked_mul(each)? - 1)?;
-        Some((first / 4, (first % 4 / each) as u32))
-    }
-
-    /// Numbers of a launch, which are no part of the kernel, and whether the first element begins a block, which is.
-    fn numbers(&self) -> (Numbers, bool) {
-        let (block, before) = self.start().unwrap_or_default();
-        let ([a, b], [c, d], [e, f]) = (halves(self.random.seed), halves(self.random.stream), halves(block));
-        ((scalar(a), scalar(b), scalar(c), scalar(d), scalar(e), scalar(f | before << 30)), before == 0)
+    /// Elements of the first block before the first one.
+    fn before(&self) -> u32 {
+        (self.draw.first().unwrap_or_default() % 4 / self.each as u64) as u32
     }
 }
 
@@ -76,13 +116,14 @@ impl Source for Words {
     type Exprs = Block;
 
     fn exprs(&self, next: &mut u16) -> Block {
-        let (numbers, whole) = self.numbers();
-        let (a, b, c, d, low, high) = numbers.exprs(next);
+        let (a, b, c, d, low, high) = self.draw.numbers(self.before() << 30).exprs(next);
+        // That the first element begins a block is part of the kernel.
+        let whole = self.before() == 0;
         // A block has 2^shift elements.
         let shift = if self.each == Each::One { 2 } else { 1 };
         let mask = (1u32 << shift) - 1;
         let (high, before) = if whole { (high, None) } else { (high & (u32::MAX >> 2), Some(high >> 30)) };
-        let (at, blocks, more) = if self.n <= NARROW {
+        let (at, blocks, more) = if self.draw.is_narrow() {
             let i = index().exprs(next);
             match before {
                 None => (i & mask, i >> shift, None),
@@ -98,26 +139,14 @@ impl Source for Words {
         };
         let low = low + blocks;
         let high = more.map_or(high, |more| high + more) + low.lt(blocks).cast::<u32>();
-        let words = match self.random.generator {
-            Generator::Philox => philox::<Symbolic>(PHILOX_ROUNDS, [a, b], [low, high, c, d]),
-            Generator::Threefry => threefry::<Symbolic>(THREEFRY_ROUNDS, [a, b, c, d], [low, high, 0u32.into(), 0u32.into()]),
-        };
+        let words = cipher::block::<Symbolic>(self.draw.random.generator, [a, b], [c, d], [low, high]);
         Block { words, at, each: self.each }
     }
 }
 
 impl<B: Backend> Input<B> for Words {
     fn collect(&self, c: &mut Collector<B>) -> Result<()> {
-        if let Some((what, reason)) = self.refused {
-            return Err(Error::InvalidArgument { what, reason: reason.to_owned() });
-        }
-        if self.start().is_none() {
-            let reason = format!("a stream has 2^64 words, too few for {} elements from {} on", self.n, self.random.position);
-            return Err(Error::InvalidArgument { what: "position", reason });
-        }
-        c.length(self.n)?;
-        self.numbers().0.collect(c)?;
-        if self.n <= NARROW { index().collect(c) } else { index64().collect(c) }
+        self.draw.collect(self.before() << 30, c)
     }
 }
 
