@@ -228,7 +228,7 @@ impl Wgpu {
     /// The same of one of this library, whose indices stay inside its arrays of fixed size, and which writes what it reads of workgroup memory. The unit
     /// tests show it: there an index outside is a trap.
     pub(crate) fn own_kernel(&self, source: &KernelSource<'_>) -> Result<Arc<Kernel>> {
-        self.shared.context.faults.check()?;
+        self.shared.context.faults.check_launch()?;
         let indices = if cfg!(test) { Indices::Trapped } else { Indices::Trusted };
         self.shared.pipelines.get_with(&self.shared.context, source, indices)
     }
@@ -239,13 +239,19 @@ impl Wgpu {
     /// # Errors
     /// [`Error::InvalidArgument`] where the arguments do not fit the kernel, [`Error::TooLarge`] above a limit.
     pub fn dispatch(&self, kernel: &Kernel, bindings: &[Binding<'_>], params: &[u8], grid: Grid) -> Result<()> {
+        self.shared.context.faults.check()?;
+        self.enqueue(kernel, bindings, params, grid)
+    }
+
+    /// The same of a pattern's kernels.
+    pub(crate) fn enqueue(&self, kernel: &Kernel, bindings: &[Binding<'_>], params: &[u8], grid: Grid) -> Result<()> {
         let s = &*self.shared;
         self.record("dispatch", |batch| batch.dispatch(&s.context, &s.pipelines, kernel, bindings, params, grid))
     }
 
     /// Records commands, unless the device is lost or earlier work failed.
     fn record<T>(&self, call: &'static str, work: impl FnOnce(&mut Batch) -> Result<T>) -> Result<T> {
-        self.shared.context.faults.check()?;
+        self.shared.context.faults.check_launch()?;
         self.with_batch(call, work)
     }
 
@@ -306,6 +312,7 @@ impl Wgpu {
     /// # Errors
     /// Whatever the driver reports about it.
     pub fn submit(&self) -> Result<()> {
+        self.shared.context.faults.check()?;
         self.record("submit", |batch| batch.flush(&self.shared.context)).map(drop)
     }
 

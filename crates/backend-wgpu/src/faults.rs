@@ -11,6 +11,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::task::{Poll, Waker};
+use std::time::{Duration, Instant};
 
 /// Taken for every driver call once the process has looked for OpenGL adapters. An OpenGL context belongs to one thread at a time, and wgpu panics where two
 /// want it, or one waits for more than a second.
@@ -62,7 +63,13 @@ const GONE: &str = "it was destroyed, or the driver gave it up";
 struct Pulse {
     device: Held<wgpu::Device>,
     buffer: Held<wgpu::Buffer>,
+    /// When it was felt.
+    felt: Instant,
 }
+
+/// Age of a pulse that need not be felt again before a launch: a device that is lost now may as well be lost after the launch. What waits for the device,
+/// or hands it work, feels it in any case.
+const FRESH: Duration = Duration::from_micros(50);
 
 impl Pulse {
     fn new(device: &wgpu::Device) -> Self {
@@ -72,7 +79,7 @@ impl Pulse {
             usage: wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST,
             mapped_at_creation: false,
         };
-        Self { device: Held::new(device.clone()), buffer: Held::new(device.create_buffer(&descriptor)) }
+        Self { device: Held::new(device.clone()), buffer: Held::new(device.create_buffer(&descriptor)), felt: Instant::now() }
     }
 
     /// Whether the device is there: wgpu refuses at once to map a buffer of one that is gone. While another thread waits for the device, the buffer may
@@ -89,6 +96,7 @@ impl Pulse {
             beats = maps(&self.buffer);
             drop(ready(scope.pop()));
         }
+        self.felt = Instant::now();
         beats
     }
 }
@@ -161,16 +169,22 @@ impl Faults {
     /// Reports a lost device, or earlier work that failed. The error stays until [`Self::clear`], since all results after it are
     /// in doubt.
     pub(crate) fn check(&self) -> Result<()> {
-        self.check_device()?;
+        self.check_device(Duration::ZERO)?;
         self.deferred.lock().clone().map_or(Ok(()), Err)
     }
 
-    /// Reports a lost device. wgpu ignores calls on one without a word, but refuses to map its buffers.
-    fn check_device(&self) -> Result<()> {
+    /// The same for one of many launches, which follow each other closely.
+    pub(crate) fn check_launch(&self) -> Result<()> {
+        self.check_device(FRESH)?;
+        self.deferred.lock().clone().map_or(Ok(()), Err)
+    }
+
+    /// Reports a device that was lost longer ago than `fresh`. wgpu ignores calls on one without a word, but refuses to map its buffers.
+    fn check_device(&self, fresh: Duration) -> Result<()> {
         if let Some(reason) = &*self.lost.lock() {
             return Err(Error::DeviceLost { reason: reason.clone() });
         }
-        let reason = match cross(|| self.pulse.lock().as_mut().is_none_or(Pulse::beats)) {
+        let reason = match cross(|| self.pulse.lock().as_mut().is_none_or(|pulse| pulse.felt.elapsed() < fresh || pulse.beats())) {
             Ok(true) => return Ok(()),
             Ok(false) => GONE.to_owned(),
             Err(panic) => format!("the driver failed: {panic}"),
@@ -215,7 +229,7 @@ impl Context {
             }
         })?;
         // What is made on a lost device is invalid, which is another error than the one that counts.
-        outcome.map_err(|error| self.faults.check_device().err().unwrap_or(error))
+        outcome.map_err(|error| self.faults.check_device(Duration::ZERO).err().unwrap_or(error))
     }
 
     /// `Device::poll` that reports instead of panicking: wgpu 30 panics where the device is lost during a wait.

@@ -37,7 +37,7 @@ impl Backend for Wgpu {
 
     fn allocate_bytes(&self, bytes: u64) -> Result<Buffer> {
         let s = &*self.shared;
-        s.context.faults.check()?;
+        s.context.faults.check_launch()?;
         if let Some(buffer) = s.pool.reuse(&s.context, bytes)? {
             return Ok(buffer);
         }

@@ -145,9 +145,18 @@ pub(super) fn leaf(signature: &Signature, k: usize, calls: &mut BTreeSet<String>
     }
 }
 
-/// Function `{operator}_fetch{k}`: an element of an array leaf, zero outside, where the first element is read. No branch is around the load: operators
-/// fetch many, and of thirty loads behind branches SwiftShader's compiler makes gigabytes.
-pub(super) fn fetch(signature: &Signature, operator: &str, k: usize, calls: &mut BTreeSet<String>) -> String {
+/// Fetches of an operator that stand behind branches. Of more than that SwiftShader's compiler makes gigabytes; without a branch a comparison with the
+/// element before takes a fifth longer on an H100.
+const FEW: usize = 2;
+
+/// Whether the fetches of an operator are few.
+pub(super) fn fetches_few(f: &Func) -> bool {
+    f.nodes.iter().filter(|node| matches!(node, Node::Fetch(..))).count() <= FEW
+}
+
+/// Function `{operator}_fetch{k}`: an element of an array leaf, zero outside. Where fetches are `few`, no element is read outside, else the first one, so that
+/// no branch is around the load.
+pub(super) fn fetch(signature: &Signature, (operator, few): (&str, bool), k: usize, calls: &mut BTreeSet<String>) -> String {
     let LeafKind::Array { slot, dtype, windows, each, .. } = signature.leaves[k] else { return String::new() };
     let t = wgsl_type(dtype.ty());
     let mut element_of = |s: u8, first: &str| {
@@ -162,18 +171,20 @@ pub(super) fn fetch(signature: &Signature, operator: &str, k: usize, calls: &mut
     }
     let first = if windows == 1 { String::new() } else { format!(" - {}u", u32::from(windows - 1) * each) };
     let _ = writeln!(text, "    {}}}", element_of(slot + windows - 1, &first));
-    let found = format!("{operator}_element{k}(select(0u, i, i < args.len{k}))");
-    let value = match dtype.ty() {
-        Ty::F32 => format!("iw_bits(select(0u, bitcast<u32>({found}), i < args.len{k}))"),
-        Ty::F64 => format!("iw_bits64(select(0lu, bitcast<u64>({found}), i < args.len{k}))"),
-        _ => format!("select({t}(), {found}, i < args.len{k})"),
+    let there = format!("i < args.len{k}");
+    let body = if few {
+        format!("    if ({there}) {{\n        return {operator}_element{k}(i);\n    }}\n    return {t}();\n")
+    } else {
+        let found = format!("{operator}_element{k}(select(0u, i, {there}))");
+        let (value, call) = match dtype.ty() {
+            Ty::F32 => (format!("iw_bits(select(0u, bitcast<u32>({found}), {there}))"), Some("iw_bits")),
+            Ty::F64 => (format!("iw_bits64(select(0lu, bitcast<u64>({found}), {there}))"), Some("iw_bits64")),
+            _ => (format!("select({t}(), {found}, {there})"), None),
+        };
+        calls.extend(call.map(str::to_owned));
+        format!("    return {value};\n")
     };
-    calls.extend(match dtype.ty() {
-        Ty::F32 => Some("iw_bits".to_owned()),
-        Ty::F64 => Some("iw_bits64".to_owned()),
-        _ => None,
-    });
-    let _ = writeln!(text, "fn {operator}_fetch{k}(i: u32) -> {t} {{\n    return {value};\n}}");
+    let _ = writeln!(text, "fn {operator}_fetch{k}(i: u32) -> {t} {{\n{body}}}");
     text
 }
 

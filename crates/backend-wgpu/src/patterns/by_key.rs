@@ -249,7 +249,7 @@ impl Written for ReduceByKeyTask {
 impl Writer<'_> {
     /// `load1` and `load4`: 0 where a run begins.
     fn heads(&mut self, f: &Func) {
-        self.leaves("op_load");
+        self.leaves(f, "op_load");
         self.function(f, "op_load");
         let args: Vec<String> = value_params(f).map(|k| format!("leaf{k}_1(i)")).collect();
         let _ = writeln!(self.text, "fn load1(i: u32) -> u32 {{\n    return op_load({}).r0;\n}}", args.join(", "));

@@ -176,7 +176,7 @@ impl Writer<'_> {
     pub(super) fn words_of_elements(&mut self, f: &Func) {
         let types = f.result_types();
         let array = format!("array<u32, {}>", f.result_words());
-        self.leaves("op_load");
+        self.leaves(f, "op_load");
         self.function(f, "op_load");
         let item = |result: &dyn Fn(usize) -> String| {
             let words: Vec<String> = types.iter().enumerate().flat_map(|(r, &ty)| words_of(ty, &result(r))).collect();

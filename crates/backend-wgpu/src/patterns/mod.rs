@@ -239,6 +239,6 @@ impl Wgpu {
     /// Enqueues a kernel over this many workgroups.
     fn launch(&self, kernel: &Kernel, launch: &Launch<'_>, groups: u64) -> Result<()> {
         let grid = crate::batch::fold(groups, self.caps().max_groups_per_dim)?;
-        self.dispatch(kernel, &launch.bindings, launch.args.bytes(), grid)
+        self.enqueue(kernel, &launch.bindings, launch.args.bytes(), grid)
     }
 }

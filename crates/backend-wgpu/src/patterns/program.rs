@@ -219,10 +219,11 @@ pub(super) struct Writer<'a> {
 
 impl Writer<'_> {
     /// The functions of the leaves of an operator.
-    pub(super) fn leaves(&mut self, name: &str) {
+    pub(super) fn leaves(&mut self, f: &Func, name: &str) {
+        let few = access::fetches_few(f);
         for k in 0..self.signature.leaves.len() {
             let leaf = access::leaf(self.signature, k, &mut self.calls);
-            let fetch = access::fetch(self.signature, name, k, &mut self.calls);
+            let fetch = access::fetch(self.signature, (name, few), k, &mut self.calls);
             self.text.push_str(&leaf);
             self.text.push_str(&fetch);
         }
@@ -249,7 +250,7 @@ impl Writer<'_> {
         for c in all {
             let name = format!("op_{}", c.name);
             for k in (0..self.signature.leaves.len()).filter(|&k| c.looks_at(k)) {
-                let fetch = access::fetch(self.signature, &name, k, &mut self.calls);
+                let fetch = access::fetch(self.signature, (&name, access::fetches_few(c.func)), k, &mut self.calls);
                 self.text.push_str(&fetch);
             }
             self.function(c.func, &name);
@@ -268,7 +269,7 @@ impl Writer<'_> {
     /// `body4(i, end)`: the elements from `i` on that are before `end`, at most four. The operator stands in it once: where fewer than four
     /// are left, the last one is computed repeatedly.
     pub(super) fn body(&mut self, f: &Func) {
-        self.leaves("op_body");
+        self.leaves(f, "op_body");
         if !f.is_joint() || self.options.rolls(f) {
             self.function(f, "op_body");
         }
@@ -342,7 +343,7 @@ impl Writer<'_> {
         self.text.push_str(&acc.text());
         match source {
             Source::Leaves(f) => {
-                self.leaves("op_load");
+                self.leaves(f, "op_load");
                 self.function(f, "op_load");
                 let args: Vec<String> = value_params(f).map(|k| format!("leaf{k}_1(i)")).collect();
                 let made = acc.made_of(&format!("op_load({})", args.join(", ")));

@@ -224,7 +224,7 @@ impl Writer<'_> {
         let types = f.result_types();
         let n = types[1..].iter().map(|t| t.words()).sum::<usize>();
         let _ = writeln!(self.text, "struct Item {{ part: u32, v: array<u32, {n}> }}");
-        self.leaves("op_load");
+        self.leaves(f, "op_load");
         self.function(f, "op_load");
         let item = |result: &dyn Fn(usize) -> String| {
             let words: Vec<String> = types.iter().enumerate().skip(1).flat_map(|(r, &ty)| words_of(ty, &result(r))).collect();

@@ -63,6 +63,9 @@ impl Side<'_> {
     }
 }
 
+/// The most rows that have a workgroup each, however few keys they have: a sort of segments takes more launches.
+const ROWS_APART: u64 = 1024;
+
 /// Which kernel of the file.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Step {
@@ -115,7 +118,7 @@ pub(super) struct Sort<'a> {
 impl Run<SortTask> for Wgpu {
     fn run(&self, task: &SortTask, leaves: &[Leaf<Buffer>], outs: &[Out<Buffer>]) -> Result<()> {
         let places = task.places(leaves, outs)?;
-        if task.is_of_short_rows(&places, Short::of(task).room()) {
+        if task.rows > ROWS_APART && task.is_of_short_rows(&places, Short::of(task).room()) {
             return task.rows_as_segments(self, leaves, outs);
         }
         let items = self.sort_items(task.dtype.size_bytes(), places.payload_bytes);
