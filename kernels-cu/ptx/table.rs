@@ -8,6 +8,8 @@ use crate::{Arch, Build, Entry, Kernel};
 pub enum Source {
     /// `by_key.cu`
     ByKey,
+    /// `exact.cu`
+    Exact,
     /// `filter.cu`
     Filter,
     /// `groups.cu`
@@ -50,6 +52,7 @@ impl Source {
     /// Every source.
     pub const ALL: &[Source] = &[
         Source::ByKey,
+        Source::Exact,
         Source::Filter,
         Source::Groups,
         Source::Histogram,
@@ -75,6 +78,7 @@ impl Source {
     pub const fn name(self) -> &'static str {
         match self {
             Source::ByKey => "by_key",
+            Source::Exact => "exact",
             Source::Filter => "filter",
             Source::Groups => "groups",
             Source::Histogram => "histogram",
@@ -101,6 +105,7 @@ impl Source {
     pub const fn builds(self) -> &'static [Build] {
         match self {
             Source::ByKey => by_key::BUILDS,
+            Source::Exact => exact::BUILDS,
             Source::Filter => filter::BUILDS,
             Source::Groups => groups::BUILDS,
             Source::Histogram => histogram::BUILDS,
@@ -145,6 +150,27 @@ pub mod by_key {
                 Entry { name: "by_key_served_w1", holes: &["load1", "load4", "value1", "combine", "finish", "keys", "count"] },
                 Entry { name: "by_key_joint_w2", holes: &["load1", "load4", "keys", "finish", "combine", "count", "value1"] },
                 Entry { name: "by_key_served_w2", holes: &["load1", "load4", "value1", "combine", "finish", "keys", "count"] },
+            ],
+        },
+    ];
+}
+
+/// Entries of `exact.cu`.
+pub mod exact {
+    use super::*;
+
+    /// `exact_sum`
+    pub const EXACT_SUM: Kernel = Kernel::new(Source::Exact, "exact_sum");
+    /// `exact_sum_wide`
+    pub const EXACT_SUM_WIDE: Kernel = Kernel::new(Source::Exact, "exact_sum_wide");
+
+    pub(super) const BUILDS: &[Build] = &[
+        Build {
+            arch: Arch { major: 7, minor: 0, exact: false },
+            ptx: text!("exact.ptx"),
+            entries: &[
+                Entry { name: "exact_sum", holes: &["load1", "load4"] },
+                Entry { name: "exact_sum_wide", holes: &["load1", "load4"] },
             ],
         },
     ];

@@ -6,6 +6,9 @@ namespace params {
 namespace peers {
 constexpr int WIDTH = 0, KIND = 1, PER = 2, WORDS = 3;
 }
+namespace exact {
+constexpr int ROW = 0, TILES = 2, SPAN = 3, WORDS = 4;
+}
 namespace gather {
 constexpr int KEEP = 0, VALUES = 2, WORDS = 4;
 }
@@ -39,6 +42,12 @@ constexpr int THREADS = 256, ITEMS = 32;
 }
 namespace Peers {
 constexpr int THREADS = 256, ITEMS = 4;
+}
+namespace ExactSum {
+constexpr int THREADS = 128, ITEMS = 16;
+}
+namespace ExactSumWide {
+constexpr int THREADS = 32, ITEMS = 8;
 }
 namespace Gather {
 constexpr int THREADS = 256, ITEMS = 4;

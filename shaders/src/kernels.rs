@@ -73,6 +73,8 @@ pub fn shared(name: &str) -> Option<Shader> {
         "map" => (MAP, "map", &[]),
         "ballot" => (BALLOT, "ballot", &[("ballot", 1)]),
         "peers" => (PEERS, "peers", &[("ballot", 0)]),
+        "exact_sum" => (EXACT, "exact_sum", &[("wide", 0)]),
+        "exact_sum_wide" => (EXACT, "exact_sum", &[("wide", 1)]),
         "gather" => (GATHER, "gather", &[]),
         "scatter" | "scatter_reduce" => (SCATTER, "scatter", &[("computed", 0)]),
         "scatter_from" => (SCATTER_FROM, "scatter", &[("computed", 1)]),
@@ -124,6 +126,14 @@ pub const SCAN_ROWS: Template = Template { args: &["n", "lines", "lanes"], bindi
 
 /// P03, columns.
 pub const SCAN_COLS: Template = Template { args: &["n", "inner", "columns"], bindings: &[], ..SCAN };
+
+/// P24, exact sums.
+const EXACT: Template = Template {
+    name: "exact_sum.wgsl",
+    text: include_str!("exact_sum.wgsl"),
+    args: &[],
+    bindings: &[Extra { name: "words", access: "read_write", ty: "array<atomic<u32>>", when: None }],
+};
 
 /// P09, by index.
 const GATHER: Template = Template {

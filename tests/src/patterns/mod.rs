@@ -5,6 +5,7 @@ mod by_order;
 mod concurrency;
 mod counted;
 mod elementary;
+mod exact;
 mod examples;
 mod filter;
 mod forms;
@@ -69,6 +70,7 @@ pub fn table<B: Target>() -> Vec<Case<B>> {
         reduce::cases,
         reduce_custom::cases,
         reduce_modifiers::cases,
+        exact::cases,
         reduce_variants::cases,
         scan::cases,
         scan_modifiers::cases,

@@ -11,6 +11,7 @@ mod common;
 mod conformance;
 mod dependencies;
 mod documents;
+mod exact;
 mod fuzz;
 mod groups;
 mod histogram;

@@ -7,7 +7,7 @@ use isowarp_core::backend::{Leaf, Out, Run};
 use isowarp_core::error::{Error, Result};
 use isowarp_core::host;
 use isowarp_core::ir::{BLOCK, Blocks, Lanes};
-use isowarp_core::patterns::{HistogramSum, HistogramTask};
+use isowarp_core::patterns::{ExactSumTask, HistogramSum, HistogramTask};
 
 /// Elements that one thread takes at least.
 const CHUNK: u64 = 32 * BLOCK as u64;
@@ -41,6 +41,36 @@ impl Run<HistogramTask> for Cpu {
             }
         }
         out.raw.write(at, bytemuck::cast_slice(&total))
+    }
+}
+
+impl Run<ExactSumTask> for Cpu {
+    fn run(&self, task: &ExactSumTask, leaves: &[Leaf<HostBuffer>], outs: &[Out<HostBuffer>]) -> Result<()> {
+        let [out] = outs else {
+            return Err(Error::InvalidArgument { what: "exact sum", reason: "it has one output".to_owned() });
+        };
+        let words = task.sum.words(4) as usize;
+        let bytes = task.rows * words as u64 * 4;
+        let mut total: Vec<u32> = host::filled(bytes / 4, 0)?;
+        bytemuck::cast_slice_mut(&mut total).copy_from_slice(&out.raw.read(out.offset * 4, bytes)?);
+        {
+            let operands = Operands::lock(leaves);
+            let shares = task.n.div_ceil(CHUNK);
+            let parts = threads::map(task.rows * shares, &Blocks::new(&task.func), |blocks, c| {
+                let (first, mut sum) = (c / shares * task.n, vec![0; words]);
+                let end = first + task.n.min((c % shares + 1) * CHUNK);
+                for at in (first + c % shares * CHUNK..end).step_by(BLOCK) {
+                    let lanes = BLOCK.min((end - at) as usize);
+                    operands.eval(&task.func, blocks, at, 1, lanes);
+                    (0..lanes).for_each(|l| add_exact(task.sum, &mut sum, blocks.result(0).get(l)));
+                }
+                sum
+            });
+            for (c, sum) in parts.into_iter().enumerate() {
+                add(task.sum, &mut total[c / shares as usize * words..][..words], &sum);
+            }
+        }
+        out.raw.write(out.offset * 4, bytemuck::cast_slice(&total))
     }
 }
 
@@ -83,10 +113,17 @@ fn add_each(task: &HistogramTask, words: usize, bins: Lanes<'_>, value: impl Fn(
         }
         let to = &mut sums[bin as usize * words..][..words];
         match task.sum {
-            HistogramSum::Exact => add(task.sum, to, &exact::<11>(value, Format { exponent: 8, fraction: 23 })),
-            HistogramSum::ExactWide => add(task.sum, to, &exact::<68>(value, Format { exponent: 11, fraction: 52 })),
+            HistogramSum::Exact | HistogramSum::ExactWide => add_exact(task.sum, to, value),
             _ => add(task.sum, to, &[value as u32, (value >> 32) as u32][..words]),
         }
+    }
+}
+
+/// Adds a float, by its bits, to an exact sum.
+fn add_exact(sum: HistogramSum, to: &mut [u32], bits: u64) {
+    match sum {
+        HistogramSum::ExactWide => add(sum, to, &exact::<68>(bits, Format { exponent: 11, fraction: 52 })),
+        _ => add(sum, to, &exact::<11>(bits, Format { exponent: 8, fraction: 23 })),
     }
 }
 

@@ -14,6 +14,15 @@ kernel_params! {
         /// Elements of a workgroup of 256: whole groups.
         per: u32,
     }
+    /// Of exact sums.
+    ExactParams("exact") {
+        /// Elements of a row; 0 where there is one row alone.
+        row: u64,
+        /// Groups of a row.
+        tiles: u32,
+        /// Elements of a group.
+        span: u32,
+    }
     /// Of a gather.
     GatherParams("gather") {
         /// Whether an index that names nothing leaves the output as it is.

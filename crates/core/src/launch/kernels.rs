@@ -48,6 +48,10 @@ kernels! {
     PEERS: PeersParams = "group_match", "peers",
         CudaCode::Entry(CudaEntry { name: "groups_peers_w{words}", threads: 256, items: Items::Each(4), unit: 32, image: None }), Items::Each(1),
         [write("out", Reach::Along(1)), write("counts", Reach::Along(1))];
+    /// P24, exact sums of rows of `f32`.
+    EXACT_SUM: ExactParams = "exact sum", "exact_sum", entry("exact_sum", 128, 16), Items::Each(16), [write("words", Reach::Whole)];
+    /// P24, exact sums of rows of `f64`.
+    EXACT_SUM_WIDE: ExactParams = "exact sum", "exact_sum_wide", entry("exact_sum_wide", 32, 8), Items::Each(8), [write("words", Reach::Whole)];
     /// P09, by index.
     GATHER: GatherParams = "gather", "gather", entry("gather_b{size}_{index:u32|i32|u64}", 256, 4), Items::Word,
         [read("values", Reach::Swept), read("indices", Reach::Along(1)), write("out", Reach::Along(1))];

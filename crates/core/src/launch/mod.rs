@@ -369,6 +369,7 @@ macro_rules! run_planned {
             $crate::patterns::MapTask,
             $crate::patterns::BallotTask,
             $crate::patterns::PeersTask,
+            $crate::patterns::ExactSumTask,
             $crate::patterns::GatherTask,
             $crate::patterns::ScatterTask,
             $crate::patterns::ScatterFromTask,

@@ -3,6 +3,7 @@
 
 pub mod atomics;
 mod before;
+pub mod exact;
 mod extreme;
 pub mod filter;
 pub mod groups;
@@ -24,6 +25,7 @@ mod stored;
 pub mod window;
 
 pub use atomics::{Atomics, FixedPoint, Overflow};
+pub use exact::{ExactCall, ExactSumTask, ExactSums};
 pub use extreme::{ByEnd, Candidate, Candidates, End, IndexAlone, IndexedCall, ValueAndIndex};
 pub use filter::{Border, Filter, FilterKind, FilterTask, Image};
 pub use groups::{BallotTask, GroupFolds, Groups, Peers, PeersTask, Shuffle};
@@ -75,6 +77,7 @@ macro_rules! every_task {
             $crate::patterns::SegmentedSortTask,
             $crate::patterns::TopKTask,
             $crate::patterns::HistogramTask,
+            $crate::patterns::ExactSumTask,
             $crate::patterns::BallotTask,
             $crate::patterns::PeersTask,
             $crate::patterns::MergeTask,

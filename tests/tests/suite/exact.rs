@@ -1,0 +1,192 @@
+//! Exact sums, means and dot products: the results of Python's integers, of any order, of special values, and what is refused.
+
+use crate::common::{each, each_with};
+use isowarp::backend::Backend as _;
+use isowarp::buffer::Buffer;
+use isowarp::element::{DType, Element, Scalar};
+use isowarp::patterns::ExactCall;
+use isowarp::prelude::*;
+use isowarp::{Device, Error};
+use serde_json::Value;
+
+fn fixtures() -> Value {
+    serde_json::from_str(include_str!("../../data/exact.json")).expect("the fixtures are JSON")
+}
+
+fn numbers(v: &Value) -> Vec<u64> {
+    v.as_array().expect("a list").iter().map(|x| x.as_u64().expect("bits")).collect()
+}
+
+fn words(n: usize, mut seed: u32) -> Vec<u32> {
+    let next = |_| {
+        seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        seed
+    };
+    (0..n).map(next).collect()
+}
+
+/// The inputs of `make_exact.py`.
+fn f32s(n: usize, seed: u32, near: u32) -> Vec<f32> {
+    let of = |word: u32| match (near, word >> 23 & 0xff) {
+        (0, 255) => word ^ 0x4000_0000,
+        (0, _) => word,
+        (near, exponent) => word & 0x807f_ffff | (120 + exponent % near) << 23,
+    };
+    words(n, seed).into_iter().map(|word| f32::from_bits(of(word))).collect()
+}
+
+fn f64s(n: usize, seed: u32, near: u32) -> Vec<f64> {
+    let of = |high: u32| match (near, high >> 20 & 0x7ff) {
+        (0, 2047) => high ^ 0x4000_0000,
+        (0, _) => high,
+        (near, exponent) => high & 0x800f_ffff | (1000 + exponent % near) << 20,
+    };
+    words(2 * n, seed).chunks(2).map(|two| f64::from_bits(u64::from(of(two[0])) << 32 | u64::from(two[1]))).collect()
+}
+
+fn bits<T: Element + Scalar>(x: &Buffer<Device, T>) -> Vec<u64> {
+    x.read_blocking().unwrap().into_iter().map(Scalar::to_bits64).collect()
+}
+
+/// Sums, means, rows and columns of both types, in a macro since calls of different types are different types.
+macro_rules! check {
+    ($d:ident, $of:ident, $x:ident) => {{
+        let lengths = numbers(&fixtures()["lengths"]);
+        for (k, &n) in lengths.iter().enumerate() {
+            let part = $x.slice(..n).unwrap();
+            let sum = $d.exact_sum(&part).run().unwrap().read_blocking().unwrap();
+            assert_eq!(sum.to_bits64(), numbers(&$of["sums"])[k], "sum of {n}");
+            let mean = $d.exact_mean(&part).run().unwrap().read_blocking().unwrap();
+            if n == 0 {
+                assert!(mean.is_nan());
+            } else {
+                assert_eq!(mean.to_bits64(), numbers(&$of["means"])[k - 1], "mean of {n}");
+            }
+        }
+        let rows = |n: u64, of: u64| $x.slice(..n * of).unwrap();
+        assert_eq!(bits(&$d.exact_sum(&rows(19, 1031)).axis(&[19, 1031], 1).run().unwrap()), numbers(&$of["rows"]));
+        assert_eq!(bits(&$d.exact_sum(&rows(500, 7)).axis(&[500, 7], 1).run().unwrap()), numbers(&$of["short rows"]));
+        assert_eq!(bits(&$d.exact_sum(&rows(501, 13)).axis(&[501, 13], 0).run().unwrap()), numbers(&$of["columns"]));
+        assert_eq!(bits(&$d.exact_mean(&rows(501, 13)).axis(&[501, 13], 0).run().unwrap()), numbers(&$of["column means"]));
+        // The same rows as segments, of which one more is empty, and as runs of equal keys.
+        let mut offsets: Vec<u32> = (0..=500).map(|k| 7 * k).collect();
+        offsets.insert(3, offsets[3]);
+        let mut expected = numbers(&$of["short rows"]);
+        let short = rows(500, 7);
+        let keys: Vec<u8> = (0..3500).map(|i| (i / 7) as u8).collect();
+        let runs = $d.exact_sum(&short).by_key(&$d.upload(&keys).unwrap()).run().unwrap();
+        assert_eq!(runs.len_blocking().unwrap(), 500);
+        assert_eq!(bits(&runs.values.1.slice(..500).unwrap()), expected);
+        let means = $d.exact_mean(&short).by_key(&$d.upload(&keys).unwrap()).run().unwrap();
+        let of_rows = bits(&$d.exact_mean(&short).axis(&[500, 7], 1).run().unwrap());
+        assert_eq!(bits(&means.values.1.slice(..500).unwrap()), of_rows);
+        expected.insert(3, 0);
+        assert_eq!(bits(&$d.exact_sum(&short).segments(&$d.upload(&offsets).unwrap()).run().unwrap()), expected);
+        let means = $d.exact_mean(&short).segments(&$d.upload(&offsets).unwrap()).run().unwrap().read_blocking().unwrap();
+        assert!(means[3].is_nan());
+        assert_eq!(means[4].to_bits64(), of_rows[3]);
+    }};
+}
+
+#[test]
+fn exact_sums_of_f32_are_those_of_pythons_integers() {
+    let f = fixtures();
+    each(|d| {
+        for near in [0, 9] {
+            let (of, x) = (&f[format!("f32 near {near}")], d.upload(&f32s(20_011, 7 + near, near)).unwrap());
+            check!(d, of, x);
+        }
+    });
+}
+
+#[test]
+fn exact_sums_of_f64_are_those_of_pythons_integers() {
+    let f = fixtures();
+    each_with(&[DType::F64], |d| {
+        for near in [0, 9] {
+            let (of, x) = (&f[format!("f64 near {near}")], d.upload(&f64s(20_011, 7 + near, near)).unwrap());
+            check!(d, of, x);
+        }
+    });
+}
+
+#[test]
+fn exact_dot_products_are_those_of_pythons_integers() {
+    let f = fixtures();
+    each_with(&[DType::F64], |d| {
+        for near in [0, 9] {
+            let x = f32s(20_011, 7 + near, near);
+            let reversed: Vec<f32> = x.iter().rev().copied().collect();
+            let (x, y) = (d.upload(&x).unwrap(), d.upload(&reversed).unwrap());
+            let dots = numbers(&f[format!("f32 near {near}")]["dots"]);
+            for (&n, expected) in numbers(&f["lengths"]).iter().zip(dots) {
+                let dot = d.exact_dot((&x.slice(..n).unwrap(), &y.slice(..n).unwrap())).run().unwrap().read_blocking().unwrap();
+                assert_eq!(u64::from(dot.to_bits()), expected, "{n}");
+            }
+        }
+    });
+}
+
+#[test]
+fn special_values_and_zeros_have_sums_of_their_own() {
+    let (inf, nan) = (f32::INFINITY, f32::NAN);
+    each(|d| {
+        let sum = |x: &[f32]| d.exact_sum(&d.upload(x).unwrap()).run().unwrap().read_blocking().unwrap();
+        let mean = |x: &[f32]| d.exact_mean(&d.upload(x).unwrap()).run().unwrap().read_blocking().unwrap();
+        assert!(sum(&[1.0, nan]).is_nan() && sum(&[inf, -inf]).is_nan() && mean(&[inf, 1.0, -inf]).is_nan());
+        assert_eq!((sum(&[inf, f32::MIN]), sum(&[1.0, -inf, -inf])), (inf, -inf));
+        assert_eq!((mean(&[inf, f32::MIN]), mean(&[1.0, -inf, -inf])), (inf, -inf));
+        assert_eq!([sum(&[]), sum(&[-0.0]), sum(&[0.0, -0.0]), sum(&[3.0, -3.0])].map(f32::to_bits), [0; 4]);
+        assert_eq!((sum(&[f32::MAX, f32::MAX]), sum(&[f32::MAX, f32::MAX, f32::MIN])), (inf, f32::MAX));
+        assert_eq!(mean(&[f32::MAX, f32::MAX]), f32::MAX);
+        // Half of the least number is even zero, whose sign stays; three of four are one.
+        let least = f32::from_bits(1);
+        assert_eq!(mean(&[-least, 0.0]).to_bits(), 0x8000_0000);
+        assert_eq!(mean(&[least, least, least, 0.0]), least);
+    });
+}
+
+#[test]
+fn exact_sums_do_not_depend_on_order_and_take_any_input() {
+    each(|d| {
+        let x = d.upload(&f32s(40_000, 3, 60)).unwrap();
+        let order = d.permutation(Random::new(5), 40_000).unwrap();
+        let sum = |of: &Buffer<Device, f32>| d.exact_sum(of).run().unwrap().read_blocking().unwrap().to_bits();
+        let expected = sum(&x);
+        assert_eq!(sum(&d.permute(&x, &order).run().unwrap()), expected);
+        let doubled = d.exact_sum(x.map(|x| x + x)).run().unwrap().read_blocking().unwrap();
+        assert_eq!(doubled, 2.0 * f32::from_bits(expected));
+        let out = d.upload(&[9.0f32; 4]).unwrap();
+        d.exact_sum(&x).write_to(&out.slice(1..2).unwrap()).unwrap();
+        assert_eq!(out.read_blocking().unwrap(), [9.0, f32::from_bits(expected), 9.0, 9.0]);
+        // What is behind the runs stays.
+        let (keys, sums, count) = (d.buffer::<u32>(4).unwrap(), d.upload(&[7.0f32; 4]).unwrap(), d.buffer(1).unwrap());
+        let part = d.upload(&[1.0f32, 2.0, 3.0, 4.0]).unwrap();
+        d.exact_sum(&part).by_key(&d.upload(&[1u32, 1, 2, 2]).unwrap()).write_to(((&keys, &sums), &count)).unwrap();
+        assert_eq!((sums.read_blocking().unwrap(), count.read_blocking().unwrap()), (vec![3.0, 7.0, 7.0, 7.0], vec![2]));
+    });
+}
+
+#[test]
+fn exact_sums_that_do_not_fit_are_refused_and_nothing_is_written() {
+    each(|d| {
+        let (x, y, out) = (d.upload(&[1.0f32; 8]).unwrap(), d.upload(&[1.0f32; 7]).unwrap(), d.upload(&[5.0f32; 2]).unwrap());
+        let refused = |result: Result<(), Error>| result.unwrap_err();
+        assert!(matches!(refused(d.exact_sum(&x).write_to(&out.slice(..0).unwrap())), Error::BufferTooSmall { required: 1, .. }));
+        assert!(matches!(refused(d.exact_sum(&x).axis(&[4, 2], 1).write_to(&out)), Error::BufferTooSmall { required: 4, .. }));
+        assert!(matches!(refused(d.exact_sum(&x).axis(&[3, 3], 1).write_to(&out)), Error::LengthMismatch { expected: 9, found: 8, .. }));
+        assert!(d.exact_sum(&x).axis(&[4, 2], 2).run().is_err());
+        assert!(matches!(refused(d.exact_sum(&x).write_to(&x.slice(2..3).unwrap())), Error::Aliasing { .. }));
+        let none = d.buffer::<u32>(0).unwrap();
+        assert!(matches!(d.exact_sum(&x).segments(&none).run().unwrap_err(), Error::InvalidArgument { .. }));
+        assert!(matches!(d.exact_sum(&x).by_key(&y).run().unwrap_err(), Error::LengthMismatch { .. }));
+        if d.caps().supports(DType::F64) {
+            assert!(matches!(d.exact_dot((&x, &y)).run().unwrap_err(), Error::LengthMismatch { .. }));
+        } else {
+            assert!(matches!(d.exact_dot((&x, &x)).run().unwrap_err(), Error::Unsupported { .. }));
+        }
+        let none: ExactCall<'_, _, _, _> = d.exact_sum(counting64(1 << 33).map(|i| i.cast::<f32>()));
+        assert!(matches!(none.axis(&[2, 1 << 32], 1).run().unwrap_err(), Error::TooLarge { .. }));
+        assert_eq!(out.read_blocking().unwrap(), [5.0; 2]);
+    });
+}
