@@ -106,6 +106,36 @@ pub(crate) enum Dist {
 }
 
 #[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum OrderArg {
+    /// One after the other
+    Sequential,
+    /// NumPy's pairwise summation (the default)
+    Pairwise,
+    /// Kahan's, with a running correction
+    Kahan,
+    /// Neumaier's, whose correction is added at the end
+    Neumaier,
+}
+
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum RoundingArg {
+    /// The nearer number, of two as near the one with an even code (the default)
+    NearestEven,
+    /// The nearer number, of two as near the one further from zero
+    NearestAway,
+    /// The number nearer to zero
+    TowardZero,
+    /// The greater number
+    Up,
+    /// The lesser number
+    Down,
+    /// The number with an odd code
+    ToOdd,
+    /// Either, the nearer it is the more likely, by random words of --seed
+    Stochastic,
+}
+
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum GeneratorArg {
     /// Philox4x32-10
     Philox,

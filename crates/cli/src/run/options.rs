@@ -1,9 +1,10 @@
 //! The options of `isowarp run`, each declared once; a verb names those that it takes.
 
 use super::registry::Verb;
-use crate::args::{DeviceArgs, Dist, GeneratorArg, LayoutArg, NumericsArg, Ord, Side};
+use crate::args::{DeviceArgs, Dist, GeneratorArg, LayoutArg, NumericsArg, Ord, OrderArg, RoundingArg, Side};
 use clap::builder::{EnumValueParser, PossibleValuesParser, TypedValueParser as _};
 use clap::{Arg, ArgAction, ArgMatches, ValueEnum, value_parser};
+use isowarp::minifloat::MiniFloat;
 use std::path::PathBuf;
 
 /// An option, named as on the command line.
@@ -42,12 +43,16 @@ pub(crate) struct RunArgs {
     pub(crate) bits: Option<Vec<u32>>,
     pub(crate) side: Option<Side>,
     pub(crate) ord: Option<Ord>,
+    pub(crate) order: Option<OrderArg>,
     pub(crate) by: Option<i64>,
     pub(crate) digits: Option<i32>,
     pub(crate) saturate: bool,
     pub(crate) n: Option<u64>,
     pub(crate) from: Option<LayoutArg>,
     pub(crate) to: Option<LayoutArg>,
+    pub(crate) from_float: Option<MiniFloat>,
+    pub(crate) to_float: Option<MiniFloat>,
+    pub(crate) rounding: Option<RoundingArg>,
     pub(crate) shape: Option<Vec<u64>>,
     pub(crate) dtype: Option<String>,
     pub(crate) dist: Option<Dist>,
@@ -104,12 +109,16 @@ impl RunArgs {
             bits: many(m, "bits"),
             side: one(m, "side"),
             ord: one(m, "ord"),
+            order: one(m, "order"),
             by: one(m, "by"),
             digits: one(m, "digits"),
             saturate: one(m, "saturate") == Some(true),
             n: one(m, "n"),
             from: one(m, "from"),
             to: one(m, "to"),
+            from_float: one(m, "from"),
+            to_float: one(m, "to"),
+            rounding: one(m, "rounding"),
             shape: many(m, "shape"),
             dtype: one(m, "dtype"),
             dist: one(m, "dist"),
@@ -347,6 +356,10 @@ pub(super) fn ord() -> Arg {
     choice::<Ord>("ord", "NORM", "Which norm")
 }
 
+pub(super) fn order() -> Arg {
+    choice::<OrderArg>("order", "ORDER", "The order of the additions")
+}
+
 pub(super) fn by() -> Arg {
     text("by", "N", "How many places").value_parser(value_parser!(i64)).required(true)
 }
@@ -379,6 +392,25 @@ pub(super) fn from() -> Arg {
 
 pub(super) fn to() -> Arg {
     choice::<LayoutArg>("to", "LAYOUT", "How it is to lie").required(true)
+}
+
+pub(super) fn from_float() -> Arg {
+    let help = "The format of codes, whose values are wanted: a name as of --to";
+    arg("from", "FORMAT", help).value_parser(value_parser!(MiniFloat)).required_unless_present("to").conflicts_with_all(["to", "rounding", "saturate"])
+}
+
+pub(super) fn to_float() -> Arg {
+    let help = "The format of codes that are wanted: e4m3 (of the OCP, without infinity), e4m3-ieee, e5m2, e3m4, e3m2, e2m3, e2m1, bf16, f16; or any of up \
+                to 16 bits, as e5m8-ieee, e6m1-nan (one NaN, no infinity) or e3m3-finite";
+    arg("to", "FORMAT", help).value_parser(value_parser!(MiniFloat)).conflicts_with("dtype")
+}
+
+pub(super) fn rounding() -> Arg {
+    choice::<RoundingArg>("rounding", "ROUNDING", "The number that a value between two becomes")
+}
+
+pub(super) fn saturating() -> Arg {
+    flag("saturate", "Infinity and numbers above the greatest finite one become that")
 }
 
 pub(super) fn dtype() -> Arg {
