@@ -137,8 +137,8 @@ impl MiniFloat {
     /// ```
     ///
     /// # Errors
-    /// [`Error::InvalidArgument`] without an exponent or with more than 8 bits of one, for more than 16 bits with the sign, and without a mantissa where
-    /// infinity and NaN differ by it.
+    /// [`Error::InvalidArgument`] without an exponent or with more than 8 bits of one (7 where there is no infinity), for more than 16 bits with the
+    /// sign, and without a mantissa where infinity and NaN differ by it.
     pub fn new(exponent: u32, mantissa: u32, specials: Specials) -> Result<Self> {
         let refused = |reason: String| Err(Error::InvalidArgument { what: "float format", reason });
         if !(1..=8).contains(&exponent) {
@@ -146,6 +146,11 @@ impl MiniFloat {
         }
         if mantissa > 15 - exponent {
             return refused(format!("a sign, {exponent} bits of exponent and {mantissa} of mantissa are more than 16"));
+        }
+        if exponent == 8 && specials != Specials::Ieee {
+            return refused(
+                "numbers of 8 bits of exponent are beyond f32, unless the greatest exponent is that of infinity and NaN".to_owned(),
+            );
         }
         if mantissa == 0 && specials == Specials::Ieee {
             return refused("without a mantissa NaN would be infinity".to_owned());
@@ -244,21 +249,21 @@ impl MiniFloat {
         let rest = significand ^ (kept << shift);
         let fraction = rest << (32 - shift);
         let (inexact, negative) = (rest.ne(0), sign.ne(0));
-        // The rounded significand, and whether what is too great is infinity.
-        let (rounded, overflows) = match (word, self.rounding) {
-            (Some(word), _) => (kept + word.lt(fraction >> (places - shift).min(31)).cast::<u32>(), lit(true)),
+        // The next code towards zero; a carry out of the mantissa is one into the exponent.
+        let next = ((raised - 128) << self.mantissa) + kept;
+        // The code, and whether what is too great is infinity.
+        let (code, overflows) = match (word, self.rounding) {
+            (Some(word), _) => (next + word.lt(fraction >> (places - shift).min(31)).cast::<u32>(), lit(true)),
             (None, Rounding::NearestEven) => {
-                let up = fraction.gt(HALF) | (fraction.eq(HALF) & (kept & 1).ne(0));
-                (kept + up.cast::<u32>(), lit(true))
+                let up = fraction.gt(HALF) | (fraction.eq(HALF) & (next & 1).ne(0));
+                (next + up.cast::<u32>(), lit(true))
             }
-            (None, Rounding::NearestAway) => (kept + (fraction >> 31), lit(true)),
-            (None, Rounding::TowardZero) => (kept, lit(false)),
-            (None, Rounding::Up) => (kept + (inexact & !negative).cast::<u32>(), !negative),
-            (None, Rounding::Down) => (kept + (inexact & negative).cast::<u32>(), negative),
-            (None, Rounding::ToOdd) => (kept | inexact.cast::<u32>(), lit(false)),
+            (None, Rounding::NearestAway) => (next + (fraction >> 31), lit(true)),
+            (None, Rounding::TowardZero) => (next, lit(false)),
+            (None, Rounding::Up) => (next + (inexact & !negative).cast::<u32>(), !negative),
+            (None, Rounding::Down) => (next + (inexact & negative).cast::<u32>(), negative),
+            (None, Rounding::ToOdd) => (next | inexact.cast::<u32>(), lit(false)),
         };
-        // A carry out of the mantissa is one into the exponent.
-        let code = ((raised - 128) << self.mantissa) + rounded;
         let greatest = self.greatest();
         let infinity = if self.saturates || self.specials == Specials::Finite { greatest } else { greatest + 1 };
         let above = select(overflows | field.eq(255), infinity, greatest);

@@ -62,7 +62,9 @@ fn sum<B: Target, T: Element<Reg = T> + Float + Num>(c: &mut Cases<B>, order: Su
 }
 
 fn lines<B: Target, T: Element<Reg = T> + Float + Num>(c: &mut Cases<B>, order: SumOrder, full: bool) {
-    for (shape, axis) in [([1, 1, 1], 1), ([37, 1003, 1], 1), ([9, 129, 33], 1), ([3000, 1, 7], 0), ([2, 2, 4099], 2), ([5, 0, 3], 1), ([0, 4, 4], 2)] {
+    for (shape, axis) in
+        [([1, 1, 1], 1), ([37, 1003, 1], 1), ([9, 129, 33], 1), ([3000, 1, 7], 0), ([2, 2, 4099], 2), ([5, 0, 3], 1), ([0, 4, 4], 2)]
+    {
         let name = format!("ordered_sum/{order:?}/{}/axis/{}x{}x{}/{axis}", T::DTYPE, shape[0], shape[1], shape[2]);
         let case = c.add(name, move |d| {
             let x = input::<B, T>(d, Fill::Cancel, shape.iter().product(), "x")?;

@@ -272,8 +272,11 @@ fn formats_that_are_none_are_refused() {
         assert!(refused(8, 8, specials).contains("more than 16"));
         assert!(refused(1, u32::MAX, specials).contains("more than 16"));
     }
+    for specials in [Specials::OneNan, Specials::Finite] {
+        assert!(refused(8, 3, specials).contains("beyond f32"));
+    }
     assert!(refused(4, 0, Specials::Ieee).contains("NaN would be infinity"));
-    for text in ["", "e4", "e4m3fn", "e0m3-ieee", "e8m8-nan", "e4m0-ieee", "em-finite", "e4m3-", "E4M3"] {
+    for text in ["", "e4", "e4m3fn", "e0m3-ieee", "e8m8-ieee", "e8m2-nan", "e4m0-ieee", "em-finite", "e4m3-", "E4M3"] {
         assert!(matches!(text.parse::<MiniFloat>(), Err(Error::InvalidArgument { what: "float format", .. })), "{text}");
     }
 }

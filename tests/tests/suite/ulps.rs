@@ -63,7 +63,8 @@ fn distances_are_those_of_a_loop_over_integers() {
     let special = [0.0f32, f32::from_bits(1), f32::MIN_POSITIVE, 1.0, f32::MAX, f32::INFINITY, f32::NAN];
     let special: Vec<f32> = special.iter().flat_map(|x| [*x, -x]).collect();
     let pairs = special.iter().flat_map(|x| special.iter().map(move |y| (*x, *y)));
-    let pairs: Vec<(f32, f32)> = pairs.chain(words(40_007).map(|(a, b)| (f32::from_bits((a >> 32) as u32), f32::from_bits((b >> 32) as u32)))).collect();
+    let pairs: Vec<(f32, f32)> =
+        pairs.chain(words(40_007).map(|(a, b)| (f32::from_bits((a >> 32) as u32), f32::from_bits((b >> 32) as u32)))).collect();
     let (x, y): (Vec<f32>, Vec<f32>) = pairs.iter().copied().unzip();
     let of = |(x, y): &(f32, f32)| distance((x.is_nan(), y.is_nan()), || place(*x).abs_diff(place(*y)));
     each(|d| {

@@ -33,7 +33,8 @@ mod tests {
     fn ranges_are_powers_of_two_and_empty_ones_are_left_out() {
         let counts = [5, 1, 0, 2].into_iter().chain([0; 29]).chain([3]).collect();
         let found = UlpDistances { elements: 11, max: 7, at: 9, sum: 11, counts };
-        let expected = "max 7 ulp at element 9, mean 1.000000\n3 of 11 differ, 3 have NaN on one side alone\n  0 ulp: 5\n  1 ulp: 1\n  4 to 7 ulp: 2";
+        let expected =
+            "max 7 ulp at element 9, mean 1.000000\n3 of 11 differ, 3 have NaN on one side alone\n  0 ulp: 5\n  1 ulp: 1\n  4 to 7 ulp: 2";
         assert_eq!(text(&found), expected);
     }
 }

@@ -396,7 +396,10 @@ pub(super) fn to() -> Arg {
 
 pub(super) fn from_float() -> Arg {
     let help = "The format of codes, whose values are wanted: a name as of --to";
-    arg("from", "FORMAT", help).value_parser(value_parser!(MiniFloat)).required_unless_present("to").conflicts_with_all(["to", "rounding", "saturate"])
+    arg("from", "FORMAT", help)
+        .value_parser(value_parser!(MiniFloat))
+        .required_unless_present("to")
+        .conflicts_with_all(["to", "rounding", "saturate"])
 }
 
 pub(super) fn to_float() -> Arg {

@@ -47,7 +47,11 @@ impl<B: Patterns> Job<'_, B> {
         }
     }
 
-    fn distances<T: Element<Reg = T> + Ulp<Distance: Element<Reg = T::Distance>>>(&self, x: &DynBuffer<B>, y: &DynBuffer<B>) -> Result<Results<B>> {
+    fn distances<T: Element<Reg = T> + Ulp<Distance: Element<Reg = T::Distance>>>(
+        &self,
+        x: &DynBuffer<B>,
+        y: &DynBuffer<B>,
+    ) -> Result<Results<B>> {
         let (x, y) = (x.typed::<T>()?, y.typed::<T>()?);
         let words = self.device.ulp(&x, &y)?.words().clone();
         let distances = self.device.buffer::<T::Distance>(x.len())?;

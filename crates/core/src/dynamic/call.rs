@@ -316,11 +316,11 @@ impl Call {
             Self::Random { of, .. } => *of != Distribution::Permutation,
             Self::Reduce { over, .. } => *over != Over::Keys,
             Self::Sort { gives, .. } => matches!(gives, Sorted::Keys | Sorted::Indices),
-            Self::Ulp | Self::Norm(_) | Self::Mean | Self::Ask(..) | Self::TopK { .. } | Self::Sets(..) | Self::IsSorted(_) | Self::Select { .. } => {
+            Self::Norm(_) | Self::Mean | Self::Ask(..) | Self::TopK { .. } | Self::Sets(..) | Self::IsSorted(_) | Self::Select { .. } => {
                 false
             }
             Self::Partition(..) | Self::Unique | Self::RunLengthEncode | Self::RunLengthDecode | Self::Histogram(_) => false,
-            Self::Ballot(..) | Self::Match(_) | Self::Tickets => false,
+            Self::Ulp | Self::Ballot(..) | Self::Match(_) | Self::Tickets => false,
             _ => true,
         }
     }

@@ -1,6 +1,6 @@
 //! Sums in the orders that other programs add in: one after the other, by NumPy's pairs, and with a running correction.
 
-use super::map::{collect_lines, collect};
+use super::map::{collect, collect_lines};
 use super::{Lines, Map, Reduce, check_aliasing};
 use crate::buffer::{Buffer, DeviceScalar, Memory as _};
 use crate::call::{Along, Whole};
@@ -229,9 +229,7 @@ fn block<T: Element<Reg = R>, R: Float + Num>(x: ArrayExpr<T>, at: Expr<u32>, le
     let pairs = |a: Four<R>| (a.0 + a.1) + (a.2 + a.3);
     let whole = len & !7u32;
     let first = (four(lit(0)), four(lit(4)), lit(8u32));
-    let (a, b, _) = repeat(BLOCK / 8 - 1, first, |(a, b, i)| {
-        next_while(i.lt(whole), (add(a, four(i)), add(b, four(i + 4)), i + 8))
-    });
+    let (a, b, _) = repeat(BLOCK / 8 - 1, first, |(a, b, i)| next_while(i.lt(whole), (add(a, four(i)), add(b, four(i + 4)), i + 8)));
     let sum = select(whole.eq(0), zero(true), pairs(a) + pairs(b));
     repeat(7, (sum, whole), |(sum, i)| next_while(i.lt(len), (sum + one(i), i + 1))).0
 }
