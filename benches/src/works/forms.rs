@@ -6,6 +6,7 @@ use isowarp::element::DType;
 use isowarp::ir::Expr;
 use isowarp::minifloat::E4M3;
 use isowarp::prelude::*;
+use isowarp::random::{Halton, Mrg32k3a, Sobol};
 
 pub(super) fn works() -> Vec<Work> {
     [statistics(), draws(), windows(), selections(), runs(), orders(), moves()].concat()
@@ -54,6 +55,18 @@ fn draws() -> Vec<Work> {
         work("random/normal", DType::F32, 4, |d, s| one::<f32>(d, s, |d, x, out| d.map_into(FROM.normal(x.len(), 0.0, 1.0), |x| x, out))),
         work("random/uniform_sum", DType::F32, 4, |d, s| {
             one::<f32>(d, s, |d, x, out| d.reduce(FROM.uniform::<f32>(x.len()), Sum).write_to(out))
+        }),
+        work("random/sobol", DType::F32, 4, |d, s| {
+            let points = Sobol::new(d, 1)?;
+            one::<f32>(d, s, move |d, x, out| d.map_into(points.uniform::<f32>(x.len()), |x| x, out))
+        }),
+        work("random/halton", DType::F32, 4, |d, s| {
+            let points = Halton::new(d, 1)?;
+            one::<f32>(d, s, move |d, x, out| d.map_into(points.uniform::<f32>(x.len()), |x| x, out))
+        }),
+        work("random/mrg32k3a", DType::F32, 4, |d, s| {
+            let r = Mrg32k3a::new(d, [12_345; 6])?;
+            one::<f32>(d, s, move |d, x, out| d.map_into(r.uniform::<f32>(x.len()), |x| x, out))
         }),
         work("random/permutation", DType::U32, 4, |d, s| one::<u32>(d, s, |d, x, _| d.permutation(FROM, x.len()).map(drop))),
     ]

@@ -103,6 +103,14 @@ pub(crate) enum Dist {
     Discrete,
     /// The indices in random order
     Permutation,
+    /// Points of the unit circle
+    Circle,
+    /// Points of the unit sphere
+    Sphere,
+    /// Sobol's points in --dimensions, f32 (the default), f64 or u32 words, from number --position on
+    Sobol,
+    /// Halton's points likewise
+    Halton,
 }
 
 #[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]

@@ -456,6 +456,9 @@ fn options_that_make_no_sense_are_refused() {
     says(&refused(&["cast", "--in", "w_i4.npy", "--to", "e4m3"]), "--to is for floats, not i32");
     says(&refused(&["cast", "--in", "x_f4.npy", "--from", "e4m3"]), "--from is for codes in u8, u16 or u32, not f32");
     says(&refused(&["cast", "--in", "x_f4.npy", "--to", "e4m3", "--seed", "1"]), "--seed is for --rounding stochastic");
+    says(&refused(&["random", "--n", "3", "--dist", "halton"]), "need --dimensions");
+    says(&refused(&["random", "--n", "3", "--dist", "halton", "--dimensions", "129"]), "dimensions of Halton points");
+    says(&refused(&["random", "--n", "3", "--dist", "normal", "--scramble"]), "--scramble is not for this distribution");
     says(&refused(&["reduce", "--in", "x_f4.npy", "--axis", "3"]), "there is no axis 3 in an array of shape (5, 7, 3)");
     says(&refused(&["reduce", "--in", "x_f4.npy", "--op", "sum", "--identity", "0"]), "has its own");
     for (pattern, op, identity, says_so) in [

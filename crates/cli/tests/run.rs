@@ -226,6 +226,8 @@ fn random_numbers_are_those_of_the_contract_on_every_backend() {
     for backend in backends() {
         let bits = run(&["--dist", "bits", "--shape", "2,2"], &backend);
         assert_eq!((bits.descr.as_str(), bits.shape, bits.bytes), ("'<u4'", vec![2, 2], words.clone()));
+        let points = run(&["--dist", "sobol", "--n", "4", "--dimensions", "2"], &backend);
+        assert_eq!((points.shape.clone(), points.f32s()), (vec![4, 2], vec![0.0, 0.0, 0.5, 0.5, 0.75, 0.25, 0.25, 0.75]));
         let uniform = run(&["--dist", "uniform", "--n", "2", "--position", "2"], &backend);
         assert_eq!(uniform.f32s(), [0x00bc_57ac as f32 / 16_777_216.0, 0x009b_00db as f32 / 16_777_216.0]);
         for args in [
@@ -239,6 +241,10 @@ fn random_numbers_are_those_of_the_contract_on_every_backend() {
             &["--dist", "permutation", "--n", "100", "--seed", "1"],
             &["--dist", "poisson", "--n", "500", "--mean", "40"],
             &["--dist", "binomial", "--n", "99", "--trials", "1000", "--probability", "0.3"],
+            &["--dist", "circle", "--n", "99"],
+            &["--dist", "sphere", "--n", "99"],
+            &["--dist", "sobol", "--n", "99", "--dimensions", "3", "--scramble", "--seed", "5"],
+            &["--dist", "halton", "--n", "99", "--dimensions", "7", "--position", "20"],
             &["--dist", "gamma", "--n", "99", "--alpha", "0.7", "--scale", "3"],
         ] {
             assert_eq!(run(args, &backend), run(args, "cpu"), "{args:?}");

@@ -13,6 +13,7 @@ mod dependencies;
 mod documents;
 mod fuzz;
 mod groups;
+mod halton;
 mod histogram;
 mod histogram_variants;
 mod identity;
@@ -29,6 +30,7 @@ mod minifloat;
 mod modifiers;
 mod moves;
 #[cfg(feature = "wgpu")]
+mod mrg;
 mod opening;
 mod oracles;
 mod ordered_sum;

@@ -6,7 +6,7 @@ use crate::backend::Backend;
 use crate::buffer::{Buffer, Memory as _};
 use crate::error::{Error, Result};
 use crate::input::{Collector, Input, Mapped, Source, array, index, scalar};
-use crate::ir::{ArrayExpr, Expr, next_while, repeat};
+use crate::ir::{ArrayExpr, Expr, lit, next_while, repeat};
 
 /// Dimensions of [`Halton`], each with the next prime as its base.
 pub const MAX_HALTON_DIMENSIONS: u32 = 128;
@@ -133,7 +133,7 @@ impl<B: Backend> Source for HaltonCoordinates<'_, B> {
         let point = i / dimensions;
         let at = (i - point * dimensions) * STRIDE;
         let (base, shift) = (table.at(at), table.at(at + 1));
-        let (high, ..) = repeat(DIGITS, (shift, shift & 0u32, point * leap + first, at + 2), |(high, low, rest, at)| {
+        let (high, ..) = repeat(DIGITS, (shift, lit(0u32), point * leap + first, at + 2), |(high, low, rest, at)| {
             let quotient = rest / base;
             let digit = rest - quotient * base;
             let (weight, part) = (table.at(at), table.at(at + 1));
