@@ -29,8 +29,8 @@ mod merge_variants;
 mod minifloat;
 mod modifiers;
 mod moves;
-#[cfg(feature = "wgpu")]
 mod mrg;
+#[cfg(feature = "wgpu")]
 mod opening;
 mod oracles;
 mod ordered_sum;
