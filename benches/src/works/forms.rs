@@ -4,7 +4,9 @@ use super::{Work, counted, counted_of, halves, into, one, random, random_indices
 use isowarp::Device;
 use isowarp::element::DType;
 use isowarp::ir::Expr;
+use isowarp::minifloat::E4M3;
 use isowarp::prelude::*;
+use isowarp::random::{Halton, Mrg32k3a, Sobol};
 
 pub(super) fn works() -> Vec<Work> {
     [statistics(), draws(), windows(), selections(), runs(), orders(), moves()].concat()
@@ -15,6 +17,25 @@ fn statistics() -> Vec<Work> {
         work("map/generate", DType::U32, 4, |d, s| {
             one::<u32>(d, s, |d, x, out| d.generate_into(x.len(), index(), |i| i * 2_654_435_761, out))
         }),
+        work("map/encode", DType::F32, 5, |d, s| {
+            let x = random::<f32>(d, s.n * s.copies, s.seed)?;
+            into(d, s, x, s.n, |d, x, out| d.map_into(x, |x| E4M3.encode(x).store_as::<u8>(), out))
+        }),
+        work("map/decode_sum", DType::U8, 1, |d, s| {
+            let codes = random::<u8>(d, s.n * s.copies, s.seed)?;
+            into(d, s, codes, 1, |d, codes, out: &Buffer<Device, f32>| d.reduce(codes.map(|c| E4M3.decode(c)), Sum).write_to(out))
+        }),
+        work("reduce/pairwise", DType::F32, 4, |d, s| {
+            one::<f32>(d, s, |d, x, out| d.ordered_sum(x, SumOrder::Pairwise).write_to(&out.slice(..1)?))
+        }),
+        work("reduce/kahan_columns", DType::F32, 4, |d, s| {
+            let [rows, columns] = [s.n >> 10, s.n.min(1 << 10)];
+            one::<f32>(d, s, move |d, x, out| {
+                let matrix = x.slice(..rows * columns)?;
+                d.ordered_sum(&matrix, SumOrder::Kahan).axis(&[rows, columns], 0).write_to(&out.slice(..columns)?)
+            })
+        }),
+        work("reduce/ulp", DType::F32, 8, |d, s| two(d, s, |d, x, y, _| d.ulp(x, y).map(drop))),
         work("reduce/dot", DType::F32, 8, |d, s| two(d, s, |d, x, y, out| d.reduce((x, y).map(|(x, y)| x * y), Sum).write_to(out))),
         work("reduce/norm", DType::F32, 4, |d, s| {
             one::<f32>(d, s, |d, x, out| d.reduce(x.map(|x| x * x), Sum).finish(Expr::sqrt).write_to(out))
@@ -34,6 +55,18 @@ fn draws() -> Vec<Work> {
         work("random/normal", DType::F32, 4, |d, s| one::<f32>(d, s, |d, x, out| d.map_into(FROM.normal(x.len(), 0.0, 1.0), |x| x, out))),
         work("random/uniform_sum", DType::F32, 4, |d, s| {
             one::<f32>(d, s, |d, x, out| d.reduce(FROM.uniform::<f32>(x.len()), Sum).write_to(out))
+        }),
+        work("random/sobol", DType::F32, 4, |d, s| {
+            let points = Sobol::new(d, 1)?;
+            one::<f32>(d, s, move |d, x, out| d.map_into(points.uniform::<f32>(x.len()), |x| x, out))
+        }),
+        work("random/halton", DType::F32, 4, |d, s| {
+            let points = Halton::new(d, 1)?;
+            one::<f32>(d, s, move |d, x, out| d.map_into(points.uniform::<f32>(x.len()), |x| x, out))
+        }),
+        work("random/mrg32k3a", DType::F32, 4, |d, s| {
+            let r = Mrg32k3a::new(d, [12_345; 6])?;
+            one::<f32>(d, s, move |d, x, out| d.map_into(r.uniform::<f32>(x.len()), |x| x, out))
         }),
         work("random/permutation", DType::U32, 4, |d, s| one::<u32>(d, s, |d, x, _| d.permutation(FROM, x.len()).map(drop))),
     ]

@@ -103,6 +103,44 @@ pub(crate) enum Dist {
     Discrete,
     /// The indices in random order
     Permutation,
+    /// Points of the unit circle
+    Circle,
+    /// Points of the unit sphere
+    Sphere,
+    /// Sobol's points in --dimensions, f32 (the default), f64 or u32 words, from number --position on
+    Sobol,
+    /// Halton's points likewise
+    Halton,
+}
+
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum OrderArg {
+    /// One after the other
+    Sequential,
+    /// NumPy's pairwise summation (the default)
+    Pairwise,
+    /// Kahan's, with a running correction
+    Kahan,
+    /// Neumaier's, whose correction is added at the end
+    Neumaier,
+}
+
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum RoundingArg {
+    /// The nearer number, of two as near the one with an even code (the default)
+    NearestEven,
+    /// The nearer number, of two as near the one further from zero
+    NearestAway,
+    /// The number nearer to zero
+    TowardZero,
+    /// The greater number
+    Up,
+    /// The lesser number
+    Down,
+    /// The number with an odd code
+    ToOdd,
+    /// Either, the nearer it is the more likely, by random words of --seed
+    Stochastic,
 }
 
 #[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]

@@ -226,6 +226,8 @@ fn random_numbers_are_those_of_the_contract_on_every_backend() {
     for backend in backends() {
         let bits = run(&["--dist", "bits", "--shape", "2,2"], &backend);
         assert_eq!((bits.descr.as_str(), bits.shape, bits.bytes), ("'<u4'", vec![2, 2], words.clone()));
+        let points = run(&["--dist", "sobol", "--n", "4", "--dimensions", "2"], &backend);
+        assert_eq!((points.shape.clone(), points.f32s()), (vec![4, 2], vec![0.0, 0.0, 0.5, 0.5, 0.75, 0.25, 0.25, 0.75]));
         let uniform = run(&["--dist", "uniform", "--n", "2", "--position", "2"], &backend);
         assert_eq!(uniform.f32s(), [0x00bc_57ac as f32 / 16_777_216.0, 0x009b_00db as f32 / 16_777_216.0]);
         for args in [
@@ -239,9 +241,77 @@ fn random_numbers_are_those_of_the_contract_on_every_backend() {
             &["--dist", "permutation", "--n", "100", "--seed", "1"],
             &["--dist", "poisson", "--n", "500", "--mean", "40"],
             &["--dist", "binomial", "--n", "99", "--trials", "1000", "--probability", "0.3"],
+            &["--dist", "circle", "--n", "99"],
+            &["--dist", "sphere", "--n", "99"],
+            &["--dist", "sobol", "--n", "99", "--dimensions", "3", "--scramble", "--seed", "5"],
+            &["--dist", "halton", "--n", "99", "--dimensions", "7", "--position", "20"],
             &["--dist", "gamma", "--n", "99", "--alpha", "0.7", "--scale", "3"],
         ] {
             assert_eq!(run(args, &backend), run(args, "cpu"), "{args:?}");
         }
+    }
+}
+
+#[test]
+fn codes_and_their_values_are_those_of_the_formats() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let codes = dir.path().join("codes.npy");
+    let codes = codes.to_str().expect("text");
+    for backend in backends() {
+        let run = |args: &[&str]| {
+            let run = isowarp(&[&["run", "cast", "--backend", &backend], args].concat());
+            succeeded(&run);
+            run.stdout
+        };
+        run(&["--to", "e4m3", "--in", "r_f4.npy", "--out", codes]);
+        assert_eq!(npy(&fs::read(codes).expect("the codes")).descr, "'|u1'");
+        let values = npy(&run(&["--from", "e4m3", "--in", codes, "--out", "-"])).f32s();
+        let exact = isowarp(&["run", "map", "--op", "x", "--in", "r_f4.npy", "--out", "-"]);
+        let exact = npy(&exact.stdout).f32s();
+        assert_eq!(values.len(), exact.len());
+        assert!(values.iter().zip(&exact).all(|(v, x)| (v - x).abs() <= x.abs() / 16.0 + 0.001), "four bits of each");
+        // Of random roundings as of others, the same on every backend.
+        for args in [
+            &["--to", "e5m2", "--rounding", "stochastic", "--seed", "3"][..],
+            &["--to", "bf16", "--rounding", "toward-zero"],
+            &["--to", "e2m1", "--saturate"],
+            &["--to", "e5m8-ieee", "--rounding", "to-odd"],
+        ] {
+            let of = |backend: &str| isowarp(&[&["run", "cast", "--in", "r_f4.npy", "--out", "-", "--backend", backend], args].concat());
+            let (found, expected) = (of(&backend), of("cpu"));
+            succeeded(&found);
+            assert_eq!(npy(&found.stdout), npy(&expected.stdout), "{args:?}");
+        }
+    }
+}
+
+#[test]
+fn sums_are_those_of_their_order() {
+    for backend in backends() {
+        let run = |args: &[&str]| {
+            let run = isowarp(&[&["run", "sum", "--in", "r_f4.npy", "--out", "-", "--backend", &backend], args].concat());
+            succeeded(&run);
+            npy(&run.stdout).f32s()[0]
+        };
+        let x = isowarp(&["run", "map", "--op", "x", "--in", "r_f4.npy", "--out", "-"]);
+        let x = npy(&x.stdout).f32s();
+        assert_eq!(run(&["--order", "sequential"]), x.iter().sum::<f32>());
+        assert_eq!(run(&[]), run(&["--order", "pairwise"]));
+        let exact: f64 = x.iter().map(|x| f64::from(*x)).sum();
+        assert!((f64::from(run(&["--order", "kahan"])) - exact).abs() <= f64::from(f32::EPSILON) * exact.abs());
+        assert_eq!(run(&["--order", "neumaier"]), exact as f32);
+    }
+}
+
+#[test]
+fn distances_are_printed_beside_what_is_written() {
+    for backend in backends() {
+        let run = isowarp(&["run", "ulp", "--in", "x_f4.npy", "--in", "x_f4.npy", "--out", "-", "--backend", &backend]);
+        succeeded(&run);
+        let found = npy(&run.stdout);
+        assert_eq!((found.descr.as_str(), found.shape), ("'<u4'", vec![5, 7, 3]));
+        assert!(found.bytes.iter().all(|&b| b == 0));
+        let text = String::from_utf8_lossy(&run.stderr);
+        assert!(text.contains("max 0 ulp at element 0, mean 0.000000\n0 of 105 differ, 0 have NaN"), "{text}");
     }
 }

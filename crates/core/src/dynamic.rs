@@ -5,22 +5,26 @@
 //!
 //! Elements of narrow types (of 8 or 16 bits) are combined in their register type and narrowed at the end: a sum of `u8` keeps its low eight bits.
 
+mod accuracy;
 mod call;
+mod codes;
 mod fold;
 mod histogram;
 mod moves;
 mod operator;
 mod order;
 mod random;
+mod results;
 mod scan_total;
 mod select;
 mod truth;
 
-pub use call::{Call, Order, Over, Question, Results, Scattering, SetOp, Sorted, Variants};
+pub use call::{Call, Order, Over, Question, Scattering, SetOp, Sorted, Variants};
 pub use fold::Norm;
 pub use histogram::{Histogram, HistogramTotal};
 pub use operator::Operator;
 pub use random::Distribution;
+pub use results::Results;
 pub use scan_total::ScanTotal;
 pub use truth::of_elements;
 

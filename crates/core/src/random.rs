@@ -39,6 +39,8 @@
 //! | [`poisson`](Random::poisson), [`poisson_of`](Random::poisson_of), [`binomial`](Random::binomial) | 64 | inversion of the first word, or the first of up to 32 pairs that rejection takes |
 //! | [`gamma`](Random::gamma) | 64 | the first of up to 15 blocks that rejection takes; below a shape of 1 the last word as well |
 //!
+//! [`Sobol`] and [`Halton`] points, and numbers of [`Mrg32k3a`], have contracts of their own.
+//!
 //! # Streams, and further numbers
 //! A draw does not move the generator, which is plain data: the same [`Random`] gives the same numbers. What comes next is at a later place
 //! ([`skip`](Random::skip)), in another [`stream`](Random::stream), or from a generator that is [`split`](Random::split) off.
@@ -47,6 +49,8 @@ mod alias;
 mod attempts;
 mod cipher;
 mod draws;
+mod halton;
+mod mrg;
 mod rejection;
 mod sobol;
 mod words;
@@ -54,6 +58,8 @@ mod words;
 pub use alias::Discrete;
 pub use attempts::{Attempts, Blocks};
 pub use draws::{Bounded, Draws, DrawsOf, Fraction, Uniform};
+pub use halton::{Halton, HaltonCoordinates, MAX_HALTON_DIMENSIONS};
+pub use mrg::{Mrg32k3a, MrgNumber, MrgWords};
 pub use rejection::AttemptsOf;
 pub use sobol::{Coordinate, Coordinates, MAX_DIMENSIONS, Sobol};
 pub use words::{Block, Words};

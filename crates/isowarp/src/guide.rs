@@ -10,6 +10,8 @@
 //! | the distinct values, and how often each occurs | [`unique_counts`] |
 //! | moving averages and other windows | [`moving_average`] |
 //! | random numbers that are the same everywhere | [`random_numbers`] |
+//! | codes of e4m3, e5m2, e2m1, bf16 and other floats of few bits | [`mini_floats`] |
+//! | sums that differ from NumPy's, and by how much | [`why_two_sums_differ`] |
 //! | the histogram of an image, and its equalisation | [`image_histogram`] |
 //! | where records of different lengths begin in one array | [`prefix_offsets`] |
 //! | merging sorted tables, and looking rows up in one | [`merge_two_tables`] |
@@ -40,6 +42,10 @@ pub mod unique_counts {}
 pub mod moving_average {}
 #[doc = include_str!("../guide/random-numbers.md")]
 pub mod random_numbers {}
+#[doc = include_str!("../guide/mini-floats.md")]
+pub mod mini_floats {}
+#[doc = include_str!("../guide/why-two-sums-differ.md")]
+pub mod why_two_sums_differ {}
 #[doc = include_str!("../guide/image-histogram.md")]
 pub mod image_histogram {}
 #[doc = include_str!("../guide/prefix-offsets.md")]

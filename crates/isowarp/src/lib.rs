@@ -27,6 +27,7 @@
 //! | sort | [`Sort`](patterns::Sort): `sort`, `argsort`, `top_k`, `is_sorted` |
 //! | merge | [`Merge`](patterns::Merge), [`Search`](patterns::Search), [`Sets`](patterns::Sets) |
 //! | move | [`Move`](patterns::Move), [`Layout`](patterns::Layout) |
+//! | numerics | codecs of [`minifloat`], [`OrderedSum`](patterns::OrderedSum), [`Ulps`](patterns::Ulps) |
 //! | random | draws of [`Random`](random::Random) as inputs, [`Permutation`](patterns::Permutation) |
 //! | lanes and memory | [`Groups`](patterns::Groups), [`GroupFolds`](patterns::GroupFolds), [`Atomics`](patterns::Atomics) |
 //! | image | [`Filter`](patterns::Filter) |
@@ -156,7 +157,7 @@ mod select;
 pub use any::{AnyEvent, AnyRaw, Device};
 pub use isowarp_core::{Error, Result, every_task, kernel_params};
 pub use isowarp_core::{
-    backend, buffer, call, caps, dynamic, element, error, expression, host, input, ir, launch, numerics, ops, patterns, random,
+    backend, buffer, call, caps, dynamic, element, error, expression, host, input, ir, launch, minifloat, numerics, ops, patterns, random,
 };
 pub use select::{Choice, Selector};
 
@@ -194,6 +195,7 @@ pub mod prelude {
     pub use isowarp_core::patterns::{ExactSums, Patterns, Permutation, Quadrature, Quantiles, Statistics};
     pub use isowarp_core::patterns::{Merge, Search, Sets};
     pub use isowarp_core::patterns::{Ordered, Sort, SortBy, SortOrder};
+    pub use isowarp_core::patterns::{OrderedSum, SumOrder, Ulps};
     pub use isowarp_core::random::Random;
 }
 

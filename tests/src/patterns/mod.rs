@@ -1,5 +1,6 @@
 //! The cases: one file a pattern, each body written once for every backend.
 
+mod accuracy;
 mod atomics;
 mod by_order;
 mod concurrency;
@@ -22,6 +23,7 @@ mod merge;
 mod merge_from;
 mod merge_sort;
 mod merge_variants;
+mod minifloat;
 mod modifiers;
 mod moves;
 mod narrow;
@@ -99,6 +101,8 @@ pub fn table<B: Target>() -> Vec<Case<B>> {
         forms::cases,
         lazy::cases,
         loops::cases,
+        minifloat::cases,
+        accuracy::cases,
         runs::cases,
         by_order::cases,
         narrow::cases,

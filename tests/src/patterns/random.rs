@@ -6,7 +6,7 @@ use crate::data::Fill;
 use isowarp::element::{DType, Element, Scalar};
 use isowarp::ir::Expr;
 use isowarp::prelude::*;
-use isowarp::random::{Discrete, Generator, Sobol, Uniform};
+use isowarp::random::{Discrete, Generator, Halton, Mrg32k3a, Sobol, Uniform};
 
 /// Nothing, one, a block and its neighbours, edges of workgroups and tiles, several of them.
 const SIZES: [u64; 9] = [0, 1, 3, 4, 5, 1023, 1024, 4097, 70_003];
@@ -59,6 +59,19 @@ pub(super) fn cases<B: Target>(c: &mut Cases<B>) {
             let owen = Sobol::scrambled(d, dimensions, at(4))?;
             let words = d.map((plain.uniform::<u32>(n), owen.uniform::<u32>(n)), |x| x)?;
             Ok((words.0, words.1, d.map(shifted.uniform::<f32>(n), |x| x)?, d.map(owen.normal(n), |x| x)?))
+        });
+    }
+    for (dimensions, n) in [(1, 3001), (2, 0), (2, 1), (13, 1025), (128, 17)] {
+        c.add(format!("random/halton/{dimensions}/n={n}"), move |d| {
+            let (plain, shifted) = (Halton::new(d, dimensions)?.from(1_000_003), Halton::shifted(d, dimensions, at(3))?.leaped(409));
+            let words = d.map(plain.uniform::<u32>(n), |x| x)?;
+            Ok((words, d.map(shifted.uniform::<f32>(n), |x| x)?, d.map(shifted.normal(n), |x| x)?))
+        });
+    }
+    for n in SIZES {
+        c.add(format!("random/mrg32k3a/n={n}"), move |d| {
+            let r = Mrg32k3a::new(d, [1, 2, 3, 4, 5, 6])?.stream(3).substream(9).skip(1 << 40);
+            Ok((d.map(r.uniform::<u32>(n), |x| x)?, d.map(r.uniform::<f32>(n), |x| x)?))
         });
     }
     c.add("random/fused/reduce", |d| {

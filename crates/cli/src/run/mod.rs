@@ -2,6 +2,7 @@
 
 mod check;
 mod chunks;
+mod distances;
 mod elements;
 mod fortran;
 pub(crate) mod help;
@@ -138,6 +139,9 @@ fn whole(args: &RunArgs, device: &Device, plan: &Plan, (arrays, inputs): (&[Arra
         }
     }
     save::save(&all)?;
+    if let Some((_, words)) = found.iter().find(|f| f.0 == Part::Distances) {
+        distances::say(result.len(), &words.read_blocking()?, outputs.result.is_stdout())?;
+    }
     if args.stats {
         let mut parts = Vec::new();
         for (_, count) in found.iter().filter(|f| f.0 == Part::Count) {

@@ -1,9 +1,14 @@
 //! The options of `isowarp run`, each declared once; a verb names those that it takes.
 
+mod random;
+
+pub(super) use random::*;
+
 use super::registry::Verb;
-use crate::args::{DeviceArgs, Dist, GeneratorArg, LayoutArg, NumericsArg, Ord, Side};
+use crate::args::{DeviceArgs, Dist, GeneratorArg, LayoutArg, NumericsArg, Ord, OrderArg, RoundingArg, Side};
 use clap::builder::{EnumValueParser, PossibleValuesParser, TypedValueParser as _};
 use clap::{Arg, ArgAction, ArgMatches, ValueEnum, value_parser};
+use isowarp::minifloat::MiniFloat;
 use std::path::PathBuf;
 
 /// An option, named as on the command line.
@@ -42,15 +47,21 @@ pub(crate) struct RunArgs {
     pub(crate) bits: Option<Vec<u32>>,
     pub(crate) side: Option<Side>,
     pub(crate) ord: Option<Ord>,
+    pub(crate) order: Option<OrderArg>,
     pub(crate) by: Option<i64>,
     pub(crate) digits: Option<i32>,
     pub(crate) saturate: bool,
     pub(crate) n: Option<u64>,
     pub(crate) from: Option<LayoutArg>,
     pub(crate) to: Option<LayoutArg>,
+    pub(crate) from_float: Option<MiniFloat>,
+    pub(crate) to_float: Option<MiniFloat>,
+    pub(crate) rounding: Option<RoundingArg>,
     pub(crate) shape: Option<Vec<u64>>,
     pub(crate) dtype: Option<String>,
     pub(crate) dist: Option<Dist>,
+    pub(crate) dimensions: Option<u32>,
+    pub(crate) scramble: bool,
     pub(crate) generator: Option<GeneratorArg>,
     pub(crate) seed: Option<u64>,
     pub(crate) stream: Option<u64>,
@@ -104,15 +115,21 @@ impl RunArgs {
             bits: many(m, "bits"),
             side: one(m, "side"),
             ord: one(m, "ord"),
+            order: one(m, "order"),
             by: one(m, "by"),
             digits: one(m, "digits"),
             saturate: one(m, "saturate") == Some(true),
             n: one(m, "n"),
             from: one(m, "from"),
             to: one(m, "to"),
+            from_float: one(m, "from"),
+            to_float: one(m, "to"),
+            rounding: one(m, "rounding"),
             shape: many(m, "shape"),
             dtype: one(m, "dtype"),
             dist: one(m, "dist"),
+            dimensions: one(m, "dimensions"),
+            scramble: one(m, "scramble") == Some(true),
             generator: one(m, "generator"),
             seed: one(m, "seed"),
             stream: one(m, "stream"),
@@ -347,6 +364,10 @@ pub(super) fn ord() -> Arg {
     choice::<Ord>("ord", "NORM", "Which norm")
 }
 
+pub(super) fn order() -> Arg {
+    choice::<OrderArg>("order", "ORDER", "The order of the additions")
+}
+
 pub(super) fn by() -> Arg {
     text("by", "N", "How many places").value_parser(value_parser!(i64)).required(true)
 }
@@ -381,6 +402,28 @@ pub(super) fn to() -> Arg {
     choice::<LayoutArg>("to", "LAYOUT", "How it is to lie").required(true)
 }
 
+pub(super) fn from_float() -> Arg {
+    let help = "The format of codes, whose values are wanted: a name as of --to";
+    arg("from", "FORMAT", help)
+        .value_parser(value_parser!(MiniFloat))
+        .required_unless_present("to")
+        .conflicts_with_all(["to", "rounding", "saturate"])
+}
+
+pub(super) fn to_float() -> Arg {
+    let help = "The format of codes that are wanted: e4m3 (of the OCP, without infinity), e4m3-ieee, e5m2, e3m4, e3m2, e2m3, e2m1, bf16, f16; or any of up \
+                to 16 bits, as e5m8-ieee, e6m1-nan (one NaN, no infinity) or e3m3-finite";
+    arg("to", "FORMAT", help).value_parser(value_parser!(MiniFloat)).conflicts_with("dtype")
+}
+
+pub(super) fn rounding() -> Arg {
+    choice::<RoundingArg>("rounding", "ROUNDING", "The number that a value between two becomes")
+}
+
+pub(super) fn saturating() -> Arg {
+    flag("saturate", "Infinity and numbers above the greatest finite one become that")
+}
+
 pub(super) fn dtype() -> Arg {
     let help = "The output's element type: f16 f32 f64, or bits of an integer as in i8 i16 i32 i64 u8 u16 u32 u64. Elements that are combined are \
                 converted to it first";
@@ -389,65 +432,6 @@ pub(super) fn dtype() -> Arg {
 
 pub(super) fn needed_dtype() -> Arg {
     dtype().required(true)
-}
-
-pub(super) fn dist() -> Arg {
-    choice::<Dist>("dist", "DISTRIBUTION", "What is drawn").required(true)
-}
-
-pub(super) fn generator() -> Arg {
-    choice::<GeneratorArg>("generator", "NAME", "Where words come from; philox without")
-}
-
-pub(super) fn seed() -> Arg {
-    arg("seed", "N", "The seed; 0 without").value_parser(value_parser!(u64))
-}
-
-pub(super) fn stream() -> Arg {
-    arg("stream", "N", "The stream of the seed; 0 without").value_parser(value_parser!(u64))
-}
-
-pub(super) fn position() -> Arg {
-    arg("position", "N", "The word of the stream to begin with; 0 without").value_parser(value_parser!(u64))
-}
-
-pub(super) fn mean() -> Arg {
-    text(
-        "mean",
-        "X",
-        "The mean: 0 of normal numbers without, of the logarithms of lognormal ones too, 1 of exponential ones and of Poisson's counts",
-    )
-    .value_parser(value_parser!(f32))
-}
-
-pub(super) fn deviation() -> Arg {
-    text("deviation", "X", "The standard deviation of normal numbers, and of lognormal ones' logarithms; 1 without")
-        .value_parser(value_parser!(f32))
-}
-
-pub(super) fn trials() -> Arg {
-    arg("trials", "N", "Trials of a binomial count; 1 without").value_parser(value_parser!(u32))
-}
-
-pub(super) fn probability() -> Arg {
-    text("probability", "P", "Probability of a success in each trial; 0.5 without").value_parser(value_parser!(f32))
-}
-
-pub(super) fn alpha() -> Arg {
-    text("alpha", "X", "Shape of the gamma distribution; 1 without").value_parser(value_parser!(f32))
-}
-
-pub(super) fn scale() -> Arg {
-    text("scale", "X", "Scale of the gamma distribution, whose mean is --alpha times this; 1 without").value_parser(value_parser!(f32))
-}
-
-pub(super) fn probabilities() -> Arg {
-    list("probabilities", "WEIGHTS", "How likely 0, 1, 2, ... are, such as 1,0.5,2: weights that need not sum to 1")
-        .value_parser(value_parser!(f64))
-}
-
-pub(super) fn integers() -> Arg {
-    list("range", "LOW,HIGH", "Integers from LOW to before HIGH")
 }
 
 pub(super) fn chunk_size() -> Arg {

@@ -23,6 +23,8 @@ pub(crate) enum Part {
     Indices,
     /// How many elements there are in parts of the result.
     Count,
+    /// Distances in sum, which are printed.
+    Distances,
 }
 
 /// Computation of a command line, checked as far as it can be without a device.

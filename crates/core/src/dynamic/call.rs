@@ -1,14 +1,16 @@
 //! Patterns as data: one call for all of them, over buffers whose element types are known at run time.
 
+pub(super) use super::results::Results;
 use super::{Distribution, DynBuffer, DynInputs, Histogram, Norm, Operator, cast_to};
 use crate::backend::Backend;
-use crate::buffer::{Buffer, DeviceScalar, Memory as _};
+use crate::buffer::{Buffer, Memory as _};
 use crate::call::Variant;
 use crate::element::{DType, Element};
 use crate::error::{Error, Result};
 use crate::ir::Func;
+use crate::minifloat::MiniFloat;
 use crate::patterns::{
-    HistogramTask, MergeTask, Overflow, Patterns, ReduceTask, ScanTask, ScatterOp, SearchKind, SortBy, SortOrder, SortTask,
+    HistogramTask, MergeTask, Overflow, Patterns, ReduceTask, ScanTask, ScatterOp, SearchKind, SortBy, SortOrder, SortTask, SumOrder,
 };
 use crate::random::Random;
 
@@ -127,6 +129,10 @@ pub enum Call {
         /// The results' type.
         dtype: DType,
     },
+    /// Codes of floats: `u8` of up to eight bits, else `u16`. With a generator they are rounded at random, by a word an element.
+    Encode(MiniFloat, Option<Random>),
+    /// Values of codes, which are unsigned integers of up to 32 bits, converted by value to a type.
+    Decode(MiniFloat, DType),
     /// So many random numbers of a distribution, from a place of a stream on.
     Random {
         /// The first place.
@@ -138,6 +144,10 @@ pub enum Call {
         /// The results' type.
         dtype: DType,
     },
+    /// Floats summed in an order of their own, of all elements or of lines, to their type.
+    OrderedSum(SumOrder, Over),
+    /// Distances of pairs of floats in units in the last place, `u32` or `u64`; and the words of [`UlpWords::words`](crate::patterns::UlpWords::words).
+    Ulp,
     /// Elements combined, to [`Operator::result`]'s type. By key the results are the keys of the runs, and the second input's values combined.
     Reduce {
         /// The operator.
@@ -256,58 +266,6 @@ pub enum Call {
     Tickets,
 }
 
-/// Results of a call.
-#[derive(Clone, Debug)]
-pub struct Results<B: Backend> {
-    /// The results, in the order that the call names them.
-    pub all: Vec<DynBuffer<B>>,
-    /// How many elements they have, where the device alone knows: what lies after that is undefined.
-    pub count: Option<DeviceScalar<B, u32>>,
-}
-
-impl<B: Backend> Results<B> {
-    pub(super) fn counted(all: Vec<DynBuffer<B>>, count: DeviceScalar<B, u32>) -> Self {
-        Self { all, count: Some(count) }
-    }
-
-    /// The only result, or the first of several.
-    ///
-    /// # Panics
-    /// Never: every call returns one.
-    #[must_use]
-    pub fn one(mut self) -> DynBuffer<B> {
-        self.all.swap_remove(0)
-    }
-
-    /// The results, as long as the count says, which is waited for.
-    ///
-    /// # Errors
-    /// As [`Buffer::read`].
-    pub fn trimmed(self) -> Result<Vec<DynBuffer<B>>> {
-        let Some(count) = self.count else { return Ok(self.all) };
-        let count = u64::from(count.read_blocking()?);
-        Ok(self.all.into_iter().map(|x| DynBuffer { len: count.min(x.len), ..x }).collect())
-    }
-}
-
-impl<B: Backend> From<DynBuffer<B>> for Results<B> {
-    fn from(one: DynBuffer<B>) -> Self {
-        Self { all: vec![one], count: None }
-    }
-}
-
-impl<B: Backend> From<[DynBuffer<B>; 2]> for Results<B> {
-    fn from(two: [DynBuffer<B>; 2]) -> Self {
-        Self { all: two.into(), count: None }
-    }
-}
-
-impl<B: Backend> From<DeviceScalar<B, u32>> for Results<B> {
-    fn from(answer: DeviceScalar<B, u32>) -> Self {
-        DynBuffer::from(answer.buffer().clone()).into()
-    }
-}
-
 impl Call {
     /// Enqueues the pattern on these inputs into new memory.
     ///
@@ -362,7 +320,7 @@ impl Call {
                 false
             }
             Self::Partition(..) | Self::Unique | Self::RunLengthEncode | Self::RunLengthDecode | Self::Histogram(_) => false,
-            Self::Ballot(..) | Self::Match(_) | Self::Tickets => false,
+            Self::Ulp | Self::Ballot(..) | Self::Match(_) | Self::Tickets => false,
             _ => true,
         }
     }
@@ -442,7 +400,11 @@ impl<'a, B: Patterns> Job<'a, B> {
     fn results(&self, call: &Call) -> Result<Results<B>> {
         match call {
             Call::Map { func, n, dtype } => self.map(func, *n, *dtype),
+            Call::Encode(format, random) => self.encode(*format, *random),
+            Call::Decode(format, dtype) => self.decode(*format, *dtype),
             Call::Random { from, of, n, dtype } => self.random(*from, of, *n, *dtype),
+            Call::OrderedSum(order, over) => self.ordered_sum(*order, over),
+            Call::Ulp => self.ulp(),
             Call::Reduce { op, over } => self.reduce(op, over),
             Call::Fold { load, op } => self.fold(load, op),
             Call::Scan { op, over, exclusive } => self.scan(op, over, *exclusive),

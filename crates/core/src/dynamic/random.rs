@@ -4,10 +4,10 @@ use super::DynBuffer;
 use super::call::{Job, Results};
 use crate::element::{DType, Element, Scalar};
 use crate::error::{Error, Result};
-use crate::input::Input;
-use crate::ir::Expr;
+use crate::input::{Input, Source as _, array, counting};
+use crate::ir::{Expr, select};
 use crate::patterns::{Map as _, Patterns, Permutation as _};
-use crate::random::{Discrete, Random};
+use crate::random::{Discrete, Halton, Random, Sobol};
 
 /// A distribution: see [`Random`].
 #[derive(Clone, PartialEq, Debug)]
@@ -36,6 +36,14 @@ pub enum Distribution {
     Discrete(Vec<f64>),
     /// The `u32` indices in random order.
     Permutation,
+    /// Points of the unit circle, `f32`, one after the other.
+    Circle,
+    /// Points of the unit sphere.
+    Sphere,
+    /// Points of [`Sobol`]'s sequence in so many dimensions, from that of the position's number on, `f32`, `f64` or words; scrambled by the seed's stream, or not.
+    Sobol(u32, bool),
+    /// Points of [`Halton`]'s sequence likewise; shifted, or not.
+    Halton(u32, bool),
 }
 
 impl Distribution {
@@ -44,10 +52,23 @@ impl Distribution {
     pub const fn dtypes(&self) -> &'static [DType] {
         match self {
             Self::Uniform => &[DType::F32, DType::F64, DType::U32, DType::U64],
+            Self::Sobol(..) | Self::Halton(..) => &[DType::F32, DType::F64, DType::U32],
+            Self::Circle | Self::Sphere => &[DType::F32],
             Self::UniformOpen => &[DType::F32, DType::F64],
             Self::Integers(..) => &[DType::I32, DType::U32],
             Self::Normal(..) | Self::NormalByQuantile(..) | Self::LogNormal(..) | Self::Exponential(_) | Self::Gamma(..) => &[DType::F32],
             Self::Poisson(_) | Self::Binomial(..) | Self::Discrete(_) | Self::Permutation => &[DType::U32],
+        }
+    }
+
+    /// Numbers of an element: the coordinates of a point.
+    #[must_use]
+    pub const fn coordinates(&self) -> Option<u32> {
+        match self {
+            Self::Circle => Some(2),
+            Self::Sphere => Some(3),
+            Self::Sobol(dimensions, _) | Self::Halton(dimensions, _) => Some(*dimensions),
+            _ => None,
         }
     }
 }
@@ -55,6 +76,16 @@ impl Distribution {
 /// A bound of integers in their type.
 fn bound<T: TryFrom<i64>>(x: i64) -> Result<T> {
     T::try_from(x).map_err(|_| Error::InvalidArgument { what: "range", reason: format!("{x} is not of the element type") })
+}
+
+/// The start of the stream that scrambles points, and the number of the first point.
+fn start(random: Random) -> Result<(Random, u32)> {
+    let too_great = |_| Error::TooLarge { what: "number of the first point", requested: random.position, limit: u32::MAX.into() };
+    Ok((random.stream(random.stream), random.position.try_into().map_err(too_great)?))
+}
+
+fn refused<T>(of: &Distribution, dtype: DType) -> Result<T> {
+    Err(Error::InvalidArgument { what: "dtype", reason: format!("the distribution has {:?}, not {dtype}", of.dtypes()) })
 }
 
 impl<B: Patterns> Job<'_, B> {
@@ -80,8 +111,47 @@ impl<B: Patterns> Job<'_, B> {
                 let table = Discrete::new(self.device, weights)?;
                 self.stored(n, random.discrete(n, &table))
             }
+            (Distribution::Circle, DType::F32) => {
+                let (x, y) = self.device.map(random.circle(n), |point| point)?;
+                let points = (counting(n.saturating_mul(2)), array(&x), array(&y));
+                self.stored(n.saturating_mul(2), points.map(|(i, x, y)| select((i & 1).eq(0), x.at(i >> 1), y.at(i >> 1))))
+            }
+            (Distribution::Sphere, DType::F32) => {
+                let (x, y, z) = self.device.map(random.sphere(n), |point| point)?;
+                let points = (counting(n.saturating_mul(3)), array(&x), array(&y), array(&z));
+                self.stored(
+                    n.saturating_mul(3),
+                    points.map(|(i, x, y, z)| {
+                        let point = i / 3;
+                        let at = i - point * 3;
+                        select(at.eq(0), x.at(point), select(at.eq(1), y.at(point), z.at(point)))
+                    }),
+                )
+            }
+            (&Distribution::Sobol(dimensions, scrambled), _) => {
+                let (start, first) = start(random)?;
+                let points = if scrambled { Sobol::scrambled(self.device, dimensions, start) } else { Sobol::new(self.device, dimensions) };
+                let (points, len) = (points?.from(first), n.saturating_mul(dimensions.into()));
+                match dtype {
+                    DType::F32 => self.stored(len, points.uniform::<f32>(n)),
+                    DType::F64 => self.stored(len, points.uniform::<f64>(n)),
+                    DType::U32 => self.stored(len, points.uniform::<u32>(n)),
+                    _ => refused(of, dtype),
+                }
+            }
+            (&Distribution::Halton(dimensions, shifted), _) => {
+                let (start, first) = start(random)?;
+                let points = if shifted { Halton::shifted(self.device, dimensions, start) } else { Halton::new(self.device, dimensions) };
+                let (points, len) = (points?.from(first), n.saturating_mul(dimensions.into()));
+                match dtype {
+                    DType::F32 => self.stored(len, points.uniform::<f32>(n)),
+                    DType::F64 => self.stored(len, points.uniform::<f64>(n)),
+                    DType::U32 => self.stored(len, points.uniform::<u32>(n)),
+                    _ => refused(of, dtype),
+                }
+            }
             (Distribution::Permutation, DType::U32) => Ok(DynBuffer::from(self.device.permutation(random, n)?).into()),
-            _ => Err(Error::InvalidArgument { what: "dtype", reason: format!("the distribution has {:?}, not {dtype}", of.dtypes()) }),
+            _ => refused(of, dtype),
         }
     }
 

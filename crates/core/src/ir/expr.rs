@@ -4,6 +4,7 @@ mod elementary;
 mod operators;
 mod repeat;
 mod saturate;
+mod ulp;
 
 use super::OpError;
 use super::graph::{self, Value};
@@ -11,6 +12,7 @@ use super::node::{BinOp, Func, Param, UnOp};
 use crate::element::{Element, Float, Int, Num, Scalar, Ty};
 use core::marker::PhantomData;
 pub use repeat::{Turn, next_until, next_while, repeat};
+pub use ulp::Ulp;
 
 /// A symbolic value of type `T` inside an operator: `Copy`, with Rust's operators and methods.
 ///

@@ -14,6 +14,7 @@ pub mod merge;
 pub mod merge_sort;
 pub mod moves;
 mod operand;
+pub mod ordered_sum;
 pub mod permutation;
 pub mod plan;
 pub mod reduce;
@@ -22,6 +23,7 @@ pub mod segments;
 pub mod select;
 pub mod sort;
 mod stored;
+pub mod ulps;
 pub mod window;
 
 pub use atomics::{Atomics, FixedPoint, Overflow};
@@ -43,6 +45,7 @@ pub use merge_sort::{MergeByTask, MergeSortPlaces, MergeSortTask, MergeTiling};
 pub use moves::{
     GatherCall, GatherTask, IndexElement, IndexScalar, Move, PermuteCall, ScatterCall, ScatterFromTask, ScatterOp, ScatterTask,
 };
+pub use ordered_sum::{OrderedSum, OrderedSumCall, SumOrder};
 pub use permutation::Permutation;
 pub use reduce::{Integral, Quadrature, Reduce, ReduceCall, ReduceTask, Reducing, Statistics};
 pub use scan::{Scan, ScanCall, ScanDomain, ScanKind, ScanTask, Scanning};
@@ -60,6 +63,7 @@ pub use sort::{
     TopKTask, Travels, WithIndices, WithValues,
 };
 
+pub use ulps::{UlpDistances, UlpWords, Ulps};
 pub use window::{Window, WindowCall, Windowing, Windows};
 
 /// Hands the types of all tasks to a macro, so that what holds for every pattern is written once.

@@ -1,6 +1,6 @@
 //! Reductions and scans.
 
-use crate::args::Ord;
+use crate::args::{Ord, OrderArg};
 use crate::failure::Result;
 use crate::npy::Array;
 use crate::run::elements::{carried, checked, condition, first, lines, stays_truth};
@@ -9,6 +9,7 @@ use crate::run::plan::{Part, Plan};
 use crate::run::registry::{Inputs, Verb};
 use clap::Arg;
 use isowarp::dynamic::{Call, Norm, Over, Question};
+use isowarp::patterns::SumOrder;
 use isowarp::patterns::window::count;
 use isowarp_textbook::{ReduceVariant, ScanVariant, Textbook};
 
@@ -21,6 +22,24 @@ pub(super) const VERBS: &[Verb] = &[
         options: &[options::operator, options::identity, options::dtype, options::axis, reduce_variant],
         plan: reduce,
         bench: "reduce/sum",
+    },
+    Verb {
+        name: "sum",
+        about: "The sum of floats in an order of evaluation that others have: NumPy's pairs (the default), a loop's, or with a correction",
+        example: "--order pairwise --axis 0 --in a.npy --out b.npy",
+        inputs: Inputs::ONE,
+        options: &[options::order, options::axis],
+        plan: sum,
+        bench: "reduce/pairwise",
+    },
+    Verb {
+        name: "ulp",
+        about: "How far floats are from others in units in the last place: the greatest distance, the mean, how many differ; each goes to --out",
+        example: "--in a.npy --in b.npy --out distances.npy",
+        inputs: Inputs::TWO,
+        options: &[],
+        plan: |_, inputs| Ok(Plan::new(Call::Ulp, first(inputs)?.shape.clone()).giving(&[Part::Result, Part::Distances])),
+        bench: "reduce/ulp",
     },
     Verb {
         name: "argmin",
@@ -125,6 +144,17 @@ fn reduce_variant() -> Arg {
 
 fn scan_variant() -> Arg {
     options::variant(ScanVariant::ALL.map(ScanVariant::name))
+}
+
+fn sum(args: &RunArgs, inputs: &[Array]) -> Result<Plan> {
+    let (over, shape) = lines(args, first(inputs)?)?;
+    let order = match args.order {
+        None | Some(OrderArg::Pairwise) => SumOrder::Pairwise,
+        Some(OrderArg::Sequential) => SumOrder::Sequential,
+        Some(OrderArg::Kahan) => SumOrder::Kahan,
+        Some(OrderArg::Neumaier) => SumOrder::Neumaier,
+    };
+    Ok(Plan::new(Call::OrderedSum(order, over), shape))
 }
 
 fn reduce(args: &RunArgs, inputs: &[Array]) -> Result<Plan> {

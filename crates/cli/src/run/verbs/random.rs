@@ -18,6 +18,8 @@ pub(super) const VERBS: &[Verb] = &[Verb {
     inputs: Inputs::NONE,
     options: &[
         options::dist,
+        options::dimensions,
+        options::scramble,
         options::n,
         options::shape,
         options::dtype,
@@ -59,6 +61,10 @@ fn plan(args: &RunArgs, _: &[Array]) -> Result<Plan> {
     takes(args.scale.is_some(), "scale", &[Dist::Gamma])?;
     takes(args.range.is_some(), "range", &[Dist::Integers])?;
     takes(args.probabilities.is_some(), "probabilities", &[Dist::Discrete])?;
+    takes(args.dimensions.is_some(), "dimensions", &[Dist::Sobol, Dist::Halton])?;
+    takes(args.scramble, "scramble", &[Dist::Sobol, Dist::Halton])?;
+    let dimensions =
+        || args.dimensions.ok_or_else(|| Failure::usage("--dist sobol and halton need --dimensions", "such as --dimensions 2"));
     let of = match dist {
         Dist::Bits | Dist::Uniform => Distribution::Uniform,
         Dist::Open => Distribution::UniformOpen,
@@ -78,6 +84,10 @@ fn plan(args: &RunArgs, _: &[Array]) -> Result<Plan> {
             Distribution::Discrete(args.probabilities.clone().ok_or_else(missing)?)
         }
         Dist::Permutation => Distribution::Permutation,
+        Dist::Circle => Distribution::Circle,
+        Dist::Sphere => Distribution::Sphere,
+        Dist::Sobol => Distribution::Sobol(dimensions()?, args.scramble),
+        Dist::Halton => Distribution::Halton(dimensions()?, args.scramble),
     };
     let types: Vec<DType> = match dist {
         Dist::Bits => vec![DType::U32, DType::U64],
@@ -95,6 +105,7 @@ fn plan(args: &RunArgs, _: &[Array]) -> Result<Plan> {
     };
     let (seed, stream, position) = (args.seed.unwrap_or(0), args.stream.unwrap_or(0), args.position.unwrap_or(0));
     let from = Random { generator, seed, stream, position };
+    let shape = shape.into_iter().chain(of.coordinates().map(u64::from)).collect();
     Ok(Plan::new(Call::Random { from, of, n, dtype }, shape))
 }
 
