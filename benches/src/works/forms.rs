@@ -25,6 +25,8 @@ fn statistics() -> Vec<Work> {
             let codes = random::<u8>(d, s.n * s.copies, s.seed)?;
             into(d, s, codes, 1, |d, codes, out: &Buffer<Device, f32>| d.reduce(codes.map(|c| E4M3.decode(c)), Sum).write_to(out))
         }),
+        work("reduce/exact_sum", DType::F32, 4, |d, s| one::<f32>(d, s, |d, x, out| d.exact_sum(x).write_to(&out.slice(..1)?))),
+        work("reduce/exact_sum", DType::F64, 8, |d, s| one::<f64>(d, s, |d, x, out| d.exact_sum(x).write_to(&out.slice(..1)?))),
         work("reduce/pairwise", DType::F32, 4, |d, s| {
             one::<f32>(d, s, |d, x, out| d.ordered_sum(x, SumOrder::Pairwise).write_to(&out.slice(..1)?))
         }),

@@ -449,6 +449,9 @@ fn options_that_make_no_sense_are_refused() {
     says(&refused(&["random", "--n", "3", "--dist", "bits", "--position", "18446744073709551614"]), "position: a stream has 2^64 words");
     says(&refused(&["sum", "--in", "w_i4.npy"]), "values to sum in an order: they are floats, not i32");
     says(&refused(&["sum", "--in", "x_f4.npy", "--axis", "3"]), "there is no axis 3");
+    says(&refused(&["sum", "--exact", "--in", "w_i4.npy"]), "values to sum exactly: they are floats, not i32");
+    says(&refused(&["sum", "--exact", "--order", "kahan", "--in", "x_f4.npy"]), "cannot be used with");
+    says(&refused(&["mean", "--axis", "0", "--in", "x_f4.npy"]), "--exact");
     says(&refused(&["ulp", "--in", "x_f4.npy", "--in", "w_i4.npy"]), "f32 is not i32");
     says(&refused(&["cast", "--in", "x_f4.npy"]), "not provided: --from <FORMAT>");
     says(&refused(&["cast", "--in", "x_f4.npy", "--to", "e9m3-ieee"]), "an exponent has 1 to 8 bits, not 9");

@@ -300,6 +300,14 @@ fn sums_are_those_of_their_order() {
         let exact: f64 = x.iter().map(|x| f64::from(*x)).sum();
         assert!((f64::from(run(&["--order", "kahan"])) - exact).abs() <= f64::from(f32::EPSILON) * exact.abs());
         assert_eq!(run(&["--order", "neumaier"]), exact as f32);
+        assert_eq!(run(&["--exact"]), exact as f32);
+        let of = |args: &[&str]| {
+            let run = isowarp(&[&["run"], args, &["--exact", "--in", "r_f4.npy", "--out", "-", "--backend", &backend]].concat());
+            succeeded(&run);
+            npy(&run.stdout).f32s()[0]
+        };
+        assert_eq!(of(&["mean"]), (exact / x.len() as f64) as f32);
+        assert_eq!(of(&["dot", "--in", "r_f4.npy"]), x.iter().map(|x| f64::from(*x) * f64::from(*x)).sum::<f64>() as f32);
     }
 }
 

@@ -19,6 +19,7 @@ mod scan_total;
 mod select;
 mod truth;
 
+pub use accuracy::ExactSum;
 pub use call::{Call, Order, Over, Question, Scattering, SetOp, Sorted, Variants};
 pub use fold::Norm;
 pub use histogram::{Histogram, HistogramTotal};

@@ -25,7 +25,7 @@ fn words(n: usize, mut seed: u32) -> Vec<u32> {
     (0..n).map(next).collect()
 }
 
-/// The inputs of `make_exact.py`.
+/// The inputs of `exact.py`.
 fn f32s(n: usize, seed: u32, near: u32) -> Vec<f32> {
     let of = |word: u32| match (near, word >> 23 & 0xff) {
         (0, 255) => word ^ 0x4000_0000,

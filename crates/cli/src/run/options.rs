@@ -48,6 +48,7 @@ pub(crate) struct RunArgs {
     pub(crate) side: Option<Side>,
     pub(crate) ord: Option<Ord>,
     pub(crate) order: Option<OrderArg>,
+    pub(crate) exact: bool,
     pub(crate) by: Option<i64>,
     pub(crate) digits: Option<i32>,
     pub(crate) saturate: bool,
@@ -116,6 +117,7 @@ impl RunArgs {
             side: one(m, "side"),
             ord: one(m, "ord"),
             order: one(m, "order"),
+            exact: one(m, "exact") == Some(true),
             by: one(m, "by"),
             digits: one(m, "digits"),
             saturate: one(m, "saturate") == Some(true),
@@ -366,6 +368,10 @@ pub(super) fn ord() -> Arg {
 
 pub(super) fn order() -> Arg {
     choice::<OrderArg>("order", "ORDER", "The order of the additions")
+}
+
+pub(super) fn exact() -> Arg {
+    flag("exact", "The sum of the numbers as they are, rounded once to the nearest float: no order enters it")
 }
 
 pub(super) fn by() -> Arg {

@@ -1,13 +1,24 @@
 //! Sums in stated orders, and distances in units in the last place.
 
 use super::call::{Job, Over};
-use super::fold::Parts;
-use super::{DynBuffer, Results};
+use super::fold::{Parts, over};
+use super::{DynBuffer, Results, with_offsets};
 use crate::buffer::Memory as _;
 use crate::element::{DType, Element, Float, Num};
 use crate::error::{Error, Result};
 use crate::ir::Ulp;
-use crate::patterns::{Map as _, OrderedSum as _, Patterns, SumOrder, Ulps as _};
+use crate::patterns::{ExactSums as _, Map as _, OrderedSum as _, Patterns, SumOrder, Ulps as _};
+
+/// What is summed exactly.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub enum ExactSum {
+    /// The elements.
+    Sum,
+    /// The elements, divided by their number.
+    Mean,
+    /// Products of two arrays of `f32`.
+    Dot,
+}
 
 /// Fails for what is not summed or compared as floats.
 fn refused<T>(what: &'static str, dtype: DType) -> Result<T> {
@@ -35,6 +46,33 @@ impl<B: Patterns> Job<'_, B> {
                 Err(Error::InvalidArgument { what: "offsets", reason: "ordered sums go over lines, not over segments".to_owned() })
             }
         })
+    }
+
+    pub(super) fn exact(&self, of: ExactSum, over: &Over) -> Result<Results<B>> {
+        macro_rules! sums {
+            ($t:ty, $r:ty) => {{
+                let (parts, results, _) = self.parts(over)?;
+                let x = self.first()?.typed::<$t>()?;
+                let call = if of == ExactSum::Mean { self.device.exact_mean(&x) } else { self.device.exact_sum(&x) };
+                over!(&parts, call, sums => self.into::<$r>(results, |out| sums.write_to(out)))
+            }};
+        }
+        if of == ExactSum::Dot {
+            let [x, y] = self.take()?;
+            return match (x.dtype, y.dtype) {
+                (DType::F32, DType::F32) => {
+                    let (x, y) = (x.typed::<f32>()?, y.typed::<f32>()?);
+                    self.into::<f32>(1, |out| self.device.exact_dot((&x, &y)).write_to(out))
+                }
+                (DType::F32, other) | (other, _) => refused("factors of an exact product", other),
+            };
+        }
+        match self.first()?.dtype {
+            DType::F32 => sums!(f32, f32),
+            DType::F64 => sums!(f64, f64),
+            DType::F16 => sums!(half::f16, f32),
+            other => refused("values to sum exactly", other),
+        }
     }
 
     pub(super) fn ulp(&self) -> Result<Results<B>> {

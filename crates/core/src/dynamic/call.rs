@@ -1,5 +1,6 @@
 //! Patterns as data: one call for all of them, over buffers whose element types are known at run time.
 
+use super::accuracy::ExactSum;
 pub(super) use super::results::Results;
 use super::{Distribution, DynBuffer, DynInputs, Histogram, Norm, Operator, cast_to};
 use crate::backend::Backend;
@@ -146,6 +147,8 @@ pub enum Call {
     },
     /// Floats summed in an order of their own, of all elements or of lines, to their type.
     OrderedSum(SumOrder, Over),
+    /// Exact sums of floats, or of products of two arrays, rounded once: of all elements, of lines or segments, to their register type.
+    Exact(ExactSum, Over),
     /// Distances of pairs of floats in units in the last place, `u32` or `u64`; and the words of [`UlpWords::words`](crate::patterns::UlpWords::words).
     Ulp,
     /// Elements combined, to [`Operator::result`]'s type. By key the results are the keys of the runs, and the second input's values combined.
@@ -404,6 +407,7 @@ impl<'a, B: Patterns> Job<'a, B> {
             Call::Decode(format, dtype) => self.decode(*format, *dtype),
             Call::Random { from, of, n, dtype } => self.random(*from, of, *n, *dtype),
             Call::OrderedSum(order, over) => self.ordered_sum(*order, over),
+            Call::Exact(of, over) => self.exact(*of, over),
             Call::Ulp => self.ulp(),
             Call::Reduce { op, over } => self.reduce(op, over),
             Call::Fold { load, op } => self.fold(load, op),

@@ -8,7 +8,7 @@ use crate::run::options::{self, RunArgs};
 use crate::run::plan::{Part, Plan};
 use crate::run::registry::{Inputs, Verb};
 use clap::Arg;
-use isowarp::dynamic::{Call, Norm, Over, Question};
+use isowarp::dynamic::{Call, ExactSum, Norm, Over, Question};
 use isowarp::patterns::SumOrder;
 use isowarp::patterns::window::count;
 use isowarp_textbook::{ReduceVariant, ScanVariant, Textbook};
@@ -25,10 +25,10 @@ pub(super) const VERBS: &[Verb] = &[
     },
     Verb {
         name: "sum",
-        about: "The sum of floats in an order of evaluation that others have: NumPy's pairs (the default), a loop's, or with a correction",
-        example: "--order pairwise --axis 0 --in a.npy --out b.npy",
+        about: "The sum of floats in an order of evaluation that others have: NumPy's pairs (the default), a loop's, or with a correction; or without any",
+        example: "--exact --axis 0 --in a.npy --out b.npy",
         inputs: Inputs::ONE,
-        options: &[options::order, options::axis],
+        options: &[options::order, options::axis, || options::exact().conflicts_with("order")],
         plan: sum,
         bench: "reduce/pairwise",
     },
@@ -61,10 +61,10 @@ pub(super) const VERBS: &[Verb] = &[
     },
     Verb {
         name: "dot",
-        about: "Sum of the products of two arrays",
+        about: "Sum of the products of two arrays; with --exact of f32 without a rounding but the last",
         example: "--in a.npy --in b.npy --out product.npy",
         inputs: Inputs::TWO,
-        options: &[],
+        options: &[options::exact],
         plan: dot,
         bench: "reduce/dot",
     },
@@ -86,11 +86,11 @@ pub(super) const VERBS: &[Verb] = &[
     },
     Verb {
         name: "mean",
-        about: "The mean of floats",
+        about: "The mean of floats; with --exact the sum is exact and the mean rounded once, along --axis too",
         example: "--in a.npy --out mean.npy",
         inputs: Inputs::ONE,
-        options: &[],
-        plan: |_, _| Ok(Plan::new(Call::Mean, vec![1])),
+        options: &[options::exact, || options::axis().requires("exact")],
+        plan: mean,
         bench: "reduce/mean",
     },
     Verb {
@@ -148,6 +148,9 @@ fn scan_variant() -> Arg {
 
 fn sum(args: &RunArgs, inputs: &[Array]) -> Result<Plan> {
     let (over, shape) = lines(args, first(inputs)?)?;
+    if args.exact {
+        return Ok(Plan::new(Call::Exact(ExactSum::Sum, over), shape));
+    }
     let order = match args.order {
         None | Some(OrderArg::Pairwise) => SumOrder::Pairwise,
         Some(OrderArg::Sequential) => SumOrder::Sequential,
@@ -166,12 +169,21 @@ fn reduce(args: &RunArgs, inputs: &[Array]) -> Result<Plan> {
     Ok(Plan::new(Call::Reduce { op, over }, shape).by(variant).boolean(boolean))
 }
 
-fn dot(_: &RunArgs, inputs: &[Array]) -> Result<Plan> {
+fn mean(args: &RunArgs, inputs: &[Array]) -> Result<Plan> {
+    if !args.exact {
+        return Ok(Plan::new(Call::Mean, vec![1]));
+    }
+    let (over, shape) = lines(args, first(inputs)?)?;
+    Ok(Plan::new(Call::Exact(ExactSum::Mean, over), shape))
+}
+
+fn dot(args: &RunArgs, inputs: &[Array]) -> Result<Plan> {
     // As NumPy's: whether both hold somewhere.
     if inputs.len() == 2 && inputs.iter().all(|a| a.boolean) {
         return Ok(Plan::new(Call::Ask(Question::Any, condition("x && y", inputs)?), vec![1]).boolean(true));
     }
-    Ok(Plan::new(Call::Dot, vec![1]))
+    let call = if args.exact { Call::Exact(ExactSum::Dot, Over::Whole) } else { Call::Dot };
+    Ok(Plan::new(call, vec![1]))
 }
 
 fn scan(args: &RunArgs, inputs: &[Array]) -> Result<Plan> {

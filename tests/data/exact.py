@@ -1,6 +1,6 @@
 """Writes exact.json: sums, means and dot products of floats by Python's integers, rounded once, as the bits of floats.
 
-Needs no package; run in this folder: `python3 make_exact.py`. Sums of f64 are checked against math.fsum.
+Needs no package; run in this folder: `python3 exact.py`. Sums of f64 are checked against math.fsum.
 """
 
 import json
