@@ -34,58 +34,53 @@ fn total(bin: u32, word: u32, lift: u32) -> vec2<u32> {
     return select(sum, vec2<u32>(sum.x << 16u, (sum.y << 16u) | (sum.x >> 16u)), lift != 0u);
 }
 
+// No branch is in these: there are many copies. What is no number adds nothing, and its flag.
 {% if wide %}
 fn add(x: array<u32, 2>, lane: u32) {
     let exponent = (x[1] >> 20u) & 0x7ffu;
     let fraction = x[1] & 0xfffffu;
     let negative = (x[1] >> 31u) != 0u;
-    if (exponent == 2047u) {
-        flags |= select(select(2u, 4u, negative), 1u, (fraction | x[0]) != 0u);
-        return;
-    }
-    let high = select(fraction, fraction | 0x100000u, exponent != 0u);
+    let special = exponent == 2047u;
+    flags |= select(0u, select(select(2u, 4u, negative), 1u, (fraction | x[0]) != 0u), special);
+    let lower = select(x[0], 0u, special);
+    let upper = select(select(fraction, fraction | 0x100000u, exponent != 0u), 0u, special);
     let place = max(exponent, 1u) - 1u;
     let shift = place & 31u;
     // The whole number by its words, shifted by less than a word, and then by whole words.
-    let low = x[0] << shift;
-    let middle = (high << shift) | ((x[0] >> 1u) >> (31u - shift));
-    let top = (high >> 1u) >> (31u - shift);
-    let up = (place & 32u) != 0u;
-    let size = select(vec4<u32>(low, middle, top, 0u), vec4<u32>(0u, low, middle, top), vec4<bool>(up));
-    let flip = select(0u, 0xffffffffu, negative);
+    let low = lower << shift;
+    let middle = (upper << shift) | ((lower >> 1u) >> (31u - shift));
+    let top = (upper >> 1u) >> (31u - shift);
+    let size = select(vec4<u32>(low, middle, top, 0u), vec4<u32>(0u, low, middle, top), (place & 32u) != 0u);
+    let value = size ^ vec4<u32>(select(0u, 0xffffffffu, negative));
+    let at = (place >> 6u) * (CELL * THREADS) + lane;
     var carry = select(0u, 1u, negative);
-    let first = (place >> 6u) * (CELL * THREADS) + lane;
-    for (var w = 0u; w < CELL; w++) {
-        let at = first + w * THREADS;
-        let old = cells[at];
-        let value = size[w] ^ flip;
-        let sum = old + value;
-        let all = sum + carry;
-        carry = select(0u, 1u, sum < old) | select(0u, 1u, all < sum);
-        cells[at] = all;
-    }
+{% for w in range(4) %}
+    let old{{ w }} = cells[at + {{ w }}u * THREADS];
+    let sum{{ w }} = old{{ w }} + value[{{ w }}];
+    let all{{ w }} = sum{{ w }} + carry;
+    carry = select(0u, 1u, sum{{ w }} < old{{ w }}) | select(0u, 1u, all{{ w }} < sum{{ w }});
+    cells[at + {{ w }}u * THREADS] = all{{ w }};
+{% endfor %}
 }
 {% else %}
 fn add(x: array<u32, 1>, lane: u32) {
     let exponent = (x[0] >> 23u) & 0xffu;
     let fraction = x[0] & 0x7fffffu;
     let negative = (x[0] >> 31u) != 0u;
-    if (exponent == 255u) {
-        flags |= select(select(2u, 4u, negative), 1u, fraction != 0u);
-        return;
-    }
-    let mantissa = select(fraction, fraction | 0x800000u, exponent != 0u);
+    let special = exponent == 255u;
+    flags |= select(0u, select(select(2u, 4u, negative), 1u, fraction != 0u), special);
+    let mantissa = select(select(fraction, fraction | 0x800000u, exponent != 0u), 0u, special);
     let place = max(exponent, 1u) - 1u;
     let shift = place & 15u;
     let flip = select(0u, 0xffffffffu, negative);
     let low = (mantissa << shift) ^ flip;
-    let high = (mantissa >> (32u - max(shift, 1u))) & select(0u, 0xffffffffu, shift != 0u);
+    let high = ((mantissa >> 1u) >> (31u - shift)) ^ flip;
     let at = (place >> 4u) * (CELL * THREADS) + lane;
     let old = cells[at];
     let sum = old + low;
     let all = sum + (flip & 1u);
     cells[at] = all;
-    cells[at + THREADS] += (high ^ flip) + (select(0u, 1u, sum < old) | select(0u, 1u, all < sum));
+    cells[at + THREADS] += high + (select(0u, 1u, sum < old) | select(0u, 1u, all < sum));
 }
 {% endif %}
 
@@ -110,11 +105,9 @@ fn exact_sum(@builtin(workgroup_id) id: vec3<u32>, @builtin(num_workgroups) grid
     // Vectors of four elements, and those before and behind them.
     let first4 = min((begin + 3u) & ~3u, end);
     let last4 = max(first4, end & ~3u);
-    for (var i = begin + lane; i < first4; i += THREADS) {
-        add(load1(i), lane);
-    }
-    for (var i = last4 + lane; i < end; i += THREADS) {
-        add(load1(i), lane);
+    let before = first4 - begin;
+    for (var k = lane; k < before + (end - last4); k += THREADS) {
+        add(load1(select(last4 + (k - before), begin + k, k < before)), lane);
     }
     let vectors = (last4 - first4) / 4u;
     for (var v = lane; v < vectors; v += ROWS * THREADS) {

@@ -9,6 +9,8 @@ pub(super) enum OfFour {
     Own,
     /// The same for all.
     Shared,
+    /// The same for the first two, and for the last two.
+    Paired,
     /// The element's place among the four, of which these bits are taken.
     Place(u32),
 }
@@ -50,10 +52,24 @@ impl Func {
                     Some(mask @ 0..4) => OfFour::Place(mask as u32),
                     _ => OfFour::Own,
                 },
+                Node::Bin(BinOp::And, a, mask) if matches!((values[a as usize], constant(mask)), (OfFour::Place(_), Some(0..4))) => {
+                    match (values[a as usize], constant(mask)) {
+                        (OfFour::Place(bits), Some(mask)) => OfFour::Place(bits & mask as u32),
+                        _ => OfFour::Own,
+                    }
+                }
                 _ => {
-                    let mut all = true;
-                    Self::operands(node, |id| all &= values[id as usize] == OfFour::Shared);
-                    if all { OfFour::Shared } else { OfFour::Own }
+                    let (mut shared, mut paired) = (true, true);
+                    Self::operands(node, |id| {
+                        let of = values[id as usize];
+                        shared &= of == OfFour::Shared;
+                        paired &= matches!(of, OfFour::Shared | OfFour::Paired | OfFour::Place(0 | 2));
+                    });
+                    match (shared, paired) {
+                        (true, _) => OfFour::Shared,
+                        (_, true) => OfFour::Paired,
+                        _ => OfFour::Own,
+                    }
                 }
             };
             values.push(value);
@@ -98,6 +114,14 @@ mod tests {
             let shared = [[true; 6].as_slice(), &[shared]].concat();
             assert_eq!((products_in_ptx(&f, &shared), products_in_wgsl(&f, &shared)), (20 * times, 20 * times));
         }
+        // The radius of a pair of normal numbers is that of both.
+        let params = [Param::Value(Ty::U32); 6].into_iter().chain([Param::Index(Ty::U32)]).chain([Param::Value(Ty::F32); 2]).collect();
+        let normal = pack(params, || Random::new(1).normal(100, 0.0, 1.0).exprs(&mut 0)).expect("a draw");
+        let mut p = Ptx::new(Numerics::Strict, "args+0");
+        let numbers: Vec<PtxValue> =
+            normal.params.iter().map(|param| p.fresh(if let Param::Value(ty) = param { *ty } else { Ty::U32 })).collect();
+        p.call_four(&normal, &vec![numbers; 4], &[true; 9], &mut |p, _| p.constant(Ty::U32, 0));
+        assert_eq!(p.finish().matches("sqrt.rn.f32").count(), 2);
         assert!(draw(9).of_four(&[true; 7]).is_empty(), "the index is not divided before something is added to it");
     }
 }

@@ -261,24 +261,43 @@ impl Ptx {
                 continue;
             }
             let of_four = four.get(i as usize).copied().unwrap_or(OfFour::Own);
-            let own = if of_four == OfFour::Shared { 1 } else { values.len() };
+            // Lanes that compute the value; the second pair's comes to the second place meanwhile.
+            let own = match of_four {
+                OfFour::Shared => 1,
+                OfFour::Paired => 2,
+                OfFour::Own | OfFour::Place(_) => values.len(),
+            };
+            let paired = of_four == OfFour::Paired;
+            if paired {
+                values.swap(1, 2);
+            }
             if let Node::Call1(..) | Node::Call2(..) = node {
                 self.elementary(node, i, &mut values[..own]);
             } else {
-                for (lane, args) in args.iter().enumerate().take(own) {
+                for k in 0..own {
+                    let lane = if paired { 2 * k } else { k };
                     let v = if let OfFour::Place(mask) = of_four {
                         self.constant(f.types[i as usize], lane as u64 & u64::from(mask))
                     } else if let Node::Fetch(param, a) = node {
-                        let (index, sum) = (&value(&values[lane], a), f.param_and_constant(a));
+                        let (index, sum) = (&value(&values[k], a), f.param_and_constant(a));
                         fetch(self, Fetched { param, index, sum, lane })
                     } else {
-                        self.step(f, i, args, &values[lane])
+                        self.step(f, i, &args[lane], &values[k])
                     };
-                    values[lane][i as usize] = Some(v);
+                    values[k][i as usize] = Some(v);
                 }
             }
-            if let Some((first, rest)) = values.split_first_mut().filter(|_| of_four == OfFour::Shared) {
-                rest.iter_mut().for_each(|lane| lane[i as usize].clone_from(&first[i as usize]));
+            if paired {
+                values.swap(1, 2);
+            }
+            for k in 0..values.len() {
+                let from = match of_four {
+                    OfFour::Shared => 0,
+                    OfFour::Paired => k & 2,
+                    OfFour::Own | OfFour::Place(_) => continue,
+                };
+                let v = values[from][i as usize].clone();
+                values[k][i as usize] = v;
             }
             i += 1;
         }

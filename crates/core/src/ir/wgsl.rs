@@ -247,7 +247,7 @@ impl Writer<'_> {
                 }
                 node => {
                     let e = match self.of_four(i) {
-                        OfFour::Own => self.expression(node, self.ty(i)),
+                        OfFour::Own | OfFour::Paired => self.expression(node, self.ty(i)),
                         OfFour::Shared => {
                             let form = std::mem::replace(&mut self.form, Form::Single);
                             let e = self.expression(node, self.ty(i));
