@@ -25,19 +25,19 @@ fn statistics() -> Vec<Work> {
             let codes = random::<u8>(d, s.n * s.copies, s.seed)?;
             into(d, s, codes, 1, |d, codes, out: &Buffer<Device, f32>| d.reduce(codes.map(|c| E4M3.decode(c)), Sum).write_to(out))
         }),
-        work("reduce/exact_sum", DType::F32, 4, |d, s| one::<f32>(d, s, |d, x, out| d.exact_sum(x).write_to(&out.slice(..1)?))),
-        work("reduce/exact_sum", DType::F64, 8, |d, s| one::<f64>(d, s, |d, x, out| d.exact_sum(x).write_to(&out.slice(..1)?))),
-        work("reduce/pairwise", DType::F32, 4, |d, s| {
+        work("exact/sum", DType::F32, 4, |d, s| one::<f32>(d, s, |d, x, out| d.exact_sum(x).write_to(&out.slice(..1)?))),
+        work("exact/sum", DType::F64, 8, |d, s| one::<f64>(d, s, |d, x, out| d.exact_sum(x).write_to(&out.slice(..1)?))),
+        work("ordered_sum/pairwise", DType::F32, 4, |d, s| {
             one::<f32>(d, s, |d, x, out| d.ordered_sum(x, SumOrder::Pairwise).write_to(&out.slice(..1)?))
         }),
-        work("reduce/kahan_columns", DType::F32, 4, |d, s| {
+        work("ordered_sum/kahan_columns", DType::F32, 4, |d, s| {
             let [rows, columns] = [s.n >> 10, s.n.min(1 << 10)];
             one::<f32>(d, s, move |d, x, out| {
                 let matrix = x.slice(..rows * columns)?;
                 d.ordered_sum(&matrix, SumOrder::Kahan).axis(&[rows, columns], 0).write_to(&out.slice(..columns)?)
             })
         }),
-        work("reduce/ulp", DType::F32, 8, |d, s| two(d, s, |d, x, y, _| d.ulp(x, y).map(drop))),
+        work("ulp/distances", DType::F32, 8, |d, s| two(d, s, |d, x, y, _| d.ulp(x, y).map(drop))),
         work("reduce/dot", DType::F32, 8, |d, s| two(d, s, |d, x, y, out| d.reduce((x, y).map(|(x, y)| x * y), Sum).write_to(out))),
         work("reduce/norm", DType::F32, 4, |d, s| {
             one::<f32>(d, s, |d, x, out| d.reduce(x.map(|x| x * x), Sum).finish(Expr::sqrt).write_to(out))

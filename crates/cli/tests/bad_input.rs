@@ -452,10 +452,10 @@ fn options_that_make_no_sense_are_refused() {
     says(&refused(&["sum", "--exact", "--in", "w_i4.npy"]), "values to sum exactly: they are floats, not i32");
     says(&refused(&["sum", "--exact", "--order", "kahan", "--in", "x_f4.npy"]), "cannot be used with");
     says(&refused(&["mean", "--axis", "0", "--in", "x_f4.npy"]), "--exact");
-    says(&refused(&["ulp", "--in", "x_f4.npy", "--in", "w_i4.npy"]), "f32 is not i32");
+    says(&refused(&["ulp", "--in", "w_u1.npy", "--in", "w_i4.npy"]), "values to compare: u8 is not i32");
     says(&refused(&["cast", "--in", "x_f4.npy"]), "not provided: --from <FORMAT>");
     says(&refused(&["cast", "--in", "x_f4.npy", "--to", "e9m3-ieee"]), "an exponent has 1 to 8 bits, not 9");
-    says(&refused(&["cast", "--in", "x_f4.npy", "--to", "e4m9-nan"]), "more than 16");
+    says(&refused(&["cast", "--in", "x_f4.npy", "--to", "e4m12-nan"]), "more than 16");
     says(&refused(&["cast", "--in", "w_i4.npy", "--to", "e4m3"]), "--to is for floats, not i32");
     says(&refused(&["cast", "--in", "x_f4.npy", "--from", "e4m3"]), "--from is for codes in u8, u16 or u32, not f32");
     says(&refused(&["cast", "--in", "x_f4.npy", "--to", "e4m3", "--seed", "1"]), "--seed is for --rounding stochastic");

@@ -43,7 +43,7 @@ pub(super) fn cases<B: Target>(c: &mut Cases<B>) {
     }
     let error = c.add("ulp/error", |d| {
         let (x, y) = pairs::<B, f64>(d, Fill::Bits, 5003, "x")?;
-        let narrow = d.map(&x, |x| x.cast::<f32>())?;
+        let narrow = d.map(&x, Expr::cast::<f32>)?;
         d.map((&narrow, &x, &y), |(narrow, x, y)| (narrow.ulp_error(x), narrow.ulp_error(y)))
     });
     error.needs(&[DType::F64]);

@@ -136,7 +136,7 @@ fn ordered_sums_that_do_not_fit_are_refused_and_nothing_is_written() {
     assert!(matches!(sum().axis(&[4, 3], 1).write_to(&out), Err(Error::BufferTooSmall { .. })));
     assert!(matches!(sum().write_to(&x.slice(3..4).unwrap()), Err(Error::Aliasing { .. })));
     assert!(matches!(sum().axis(&[3, 4], 1).write_to(&x.slice(9..).unwrap()), Err(Error::Aliasing { .. })));
-    assert!(matches!(d.ordered_sum(counting(1 << 32).map(|i| i.cast::<f32>()), SumOrder::Kahan).run(), Err(Error::TooLarge { .. })));
+    assert!(matches!(d.ordered_sum(counting(1 << 32).map(Expr::cast::<f32>), SumOrder::Kahan).run(), Err(Error::TooLarge { .. })));
     assert_eq!(out.read_blocking().unwrap(), [7.0; 3]);
     // A wider output keeps what is after the sums, and no elements have a sum.
     sum().axis(&[2, 6], 1).write_to(&out).unwrap();

@@ -31,7 +31,7 @@ impl<B: Backend> Results<B> {
     /// The results, as long as the count says, which is waited for.
     ///
     /// # Errors
-    /// As [`Buffer::read`].
+    /// As [`Buffer::read`](crate::buffer::Buffer::read).
     pub fn trimmed(self) -> Result<Vec<DynBuffer<B>>> {
         let Some(count) = self.count else { return Ok(self.all) };
         let count = u64::from(count.read_blocking()?);

@@ -30,7 +30,7 @@ pub(super) const VERBS: &[Verb] = &[
         inputs: Inputs::ONE,
         options: &[options::order, options::axis, || options::exact().conflicts_with("order")],
         plan: sum,
-        bench: "reduce/pairwise",
+        bench: "ordered_sum/pairwise",
     },
     Verb {
         name: "ulp",
@@ -39,7 +39,7 @@ pub(super) const VERBS: &[Verb] = &[
         inputs: Inputs::TWO,
         options: &[],
         plan: |_, inputs| Ok(Plan::new(Call::Ulp, first(inputs)?.shape.clone()).giving(&[Part::Result, Part::Distances])),
-        bench: "reduce/ulp",
+        bench: "ulp/distances",
     },
     Verb {
         name: "argmin",
