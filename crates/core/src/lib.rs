@@ -15,6 +15,7 @@ pub mod host;
 pub mod input;
 pub mod ir;
 pub mod launch;
+pub mod monte_carlo;
 pub mod numerics;
 pub mod ops;
 pub mod patterns;

@@ -53,9 +53,10 @@ mod words;
 
 pub use alias::Discrete;
 pub use attempts::{Attempts, Blocks};
+pub(crate) use draws::{fraction, normals};
 pub use draws::{Bounded, Draws, DrawsOf, Fraction, Uniform};
 pub use rejection::AttemptsOf;
-pub use sobol::{Coordinate, Coordinates, MAX_DIMENSIONS, Sobol};
+pub use sobol::{Coordinate, Coordinates, MAX_DIMENSIONS, Point, Points, Sobol};
 pub use words::{Block, Words};
 
 use crate::error::{Error, Result};

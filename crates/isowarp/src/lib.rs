@@ -156,7 +156,7 @@ mod select;
 pub use any::{AnyEvent, AnyRaw, Device};
 pub use isowarp_core::{Error, Result, every_task, kernel_params};
 pub use isowarp_core::{
-    backend, buffer, call, caps, dynamic, element, error, expression, host, input, ir, launch, numerics, ops, patterns, random,
+    backend, buffer, call, caps, dynamic, element, error, expression, host, input, ir, launch, monte_carlo, numerics, ops, patterns, random,
 };
 pub use select::{Choice, Selector};
 

@@ -12,6 +12,7 @@ mod found;
 mod groups;
 mod histogram;
 mod histogram_variants;
+mod ising;
 mod lazy;
 mod loops;
 mod map;
@@ -81,6 +82,7 @@ pub fn table<B: Target>() -> Vec<Case<B>> {
         top_k::cases,
         window::cases,
         random::cases,
+        ising::cases,
         sort_variants::cases,
         histogram::cases,
         histogram_variants::cases,

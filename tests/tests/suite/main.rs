@@ -19,6 +19,7 @@ mod identity;
 #[cfg(feature = "wgpu")]
 mod interop;
 mod into;
+mod ising;
 mod lazy;
 mod memory;
 mod merge;
