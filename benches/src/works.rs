@@ -17,8 +17,8 @@ use isowarp_textbook::SortVariant;
 use isowarp_textbook::sort::TRANSPOSED;
 pub use ready::Ready;
 pub(crate) use ready::{
-    counted, counted_of, first_thousand, halves, image, into, one, one_of, pairs, random, random_indices, results, rising, swept,
-    turn_of, turned, two, zeroed,
+    counted, counted_of, first_thousand, halves, image, into, one, one_of, pairs, random, random_indices, results, rising, swept, turn_of,
+    turned, two, zeroed,
 };
 
 /// A pattern on an element type.

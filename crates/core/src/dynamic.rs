@@ -14,6 +14,7 @@ mod order;
 mod random;
 mod scan_total;
 mod select;
+mod simulation;
 mod truth;
 
 pub use call::{Call, Order, Over, Question, Results, Scattering, SetOp, Sorted, Variants};
@@ -22,6 +23,7 @@ pub use histogram::{Histogram, HistogramTotal};
 pub use operator::Operator;
 pub use random::Distribution;
 pub use scan_total::ScanTotal;
+pub use simulation::Simulation;
 pub use truth::of_elements;
 
 use crate::backend::{Backend, Leaf, RawBuffer, Run};

@@ -53,8 +53,8 @@ mod words;
 
 pub use alias::Discrete;
 pub use attempts::{Attempts, Blocks};
-pub(crate) use draws::{fraction, normals};
 pub use draws::{Bounded, Draws, DrawsOf, Fraction, Uniform};
+pub(crate) use draws::{fraction, normals};
 pub use rejection::AttemptsOf;
 pub use sobol::{Coordinate, Coordinates, MAX_DIMENSIONS, Point, Points, Sobol};
 pub use words::{Block, Words};

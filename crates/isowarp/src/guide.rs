@@ -10,6 +10,7 @@
 //! | the distinct values, and how often each occurs | [`unique_counts`] |
 //! | moving averages and other windows | [`moving_average`] |
 //! | random numbers that are the same everywhere | [`random_numbers`] |
+//! | estimates with their errors, simulations | [`monte_carlo`] |
 //! | the histogram of an image, and its equalisation | [`image_histogram`] |
 //! | where records of different lengths begin in one array | [`prefix_offsets`] |
 //! | merging sorted tables, and looking rows up in one | [`merge_two_tables`] |
@@ -40,6 +41,8 @@ pub mod unique_counts {}
 pub mod moving_average {}
 #[doc = include_str!("../guide/random-numbers.md")]
 pub mod random_numbers {}
+#[doc = include_str!("../guide/monte-carlo.md")]
+pub mod monte_carlo {}
 #[doc = include_str!("../guide/image-histogram.md")]
 pub mod image_histogram {}
 #[doc = include_str!("../guide/prefix-offsets.md")]

@@ -38,7 +38,7 @@ pub(super) fn cases<B: Target>(c: &mut Cases<B>) {
     }
     c.add("ising/set", |d| {
         let mut spins = Ising::new(d, &[10, 74], Start::Cold, at(1))?;
-        spins.set(&d.map(at(9).integers(740, -3i32..4), |x| x.store_as::<i8>())?)?;
+        spins.set(&d.map(at(9).integers(740, -3i32..4), Expr::store_as::<i8>)?)?;
         spins.sweep(Acceptance::at_temperature(2.2)?, 2)?;
         spins.spins()
     })

@@ -23,6 +23,7 @@ mod merge_from;
 mod merge_sort;
 mod merge_variants;
 mod modifiers;
+mod monte_carlo;
 mod moves;
 mod narrow;
 mod pairs;
@@ -83,6 +84,7 @@ pub fn table<B: Target>() -> Vec<Case<B>> {
         window::cases,
         random::cases,
         ising::cases,
+        monte_carlo::cases,
         sort_variants::cases,
         histogram::cases,
         histogram_variants::cases,

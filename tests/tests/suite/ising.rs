@@ -71,7 +71,8 @@ fn spins_are_those_of_a_loop_over_sites() {
     each(|d| {
         let at = Acceptance::at_beta(0.3).unwrap();
         // Rows of part of a word, of whole words, and of both.
-        for shape in [&[2u32, 2][..], &[4, 4], &[6, 64], &[2, 126], &[4, 130], &[6, 192], &[2, 2, 2], &[4, 6, 10], &[2, 4, 64], &[6, 2, 70]] {
+        for shape in [&[2u32, 2][..], &[4, 4], &[6, 64], &[2, 126], &[4, 130], &[6, 192], &[2, 2, 2], &[4, 6, 10], &[2, 4, 64], &[6, 2, 70]]
+        {
             for (start, random) in [(Start::Cold, Random::new(3)), (Start::Hot, Random::new(7).by(Generator::Threefry).stream(1 << 40))] {
                 let mut spins = Ising::new(d, shape, start, random).unwrap();
                 let first = spins.spins().unwrap().read_blocking().unwrap();
@@ -137,7 +138,10 @@ fn means_of_a_small_lattice_are_the_sums_over_all_of_its_states() {
         let (size, energy) = exact(1.0 / temperature);
         let found = series(&cpu(), &[4, 4], Start::Hot, temperature, 3000, 4);
         for (found, exact) in [(found.magnetisation(), size), (found.energy(), energy)] {
-            assert!((found.mean - exact).abs() < 4.0 * found.standard_error && found.standard_error < 0.03, "{temperature}: {found:?} {exact}");
+            assert!(
+                (found.mean - exact).abs() < 4.0 * found.standard_error && found.standard_error < 0.03,
+                "{temperature}: {found:?} {exact}"
+            );
         }
     }
 }
@@ -147,7 +151,10 @@ fn the_magnetisation_is_onsagers() {
     for temperature in [1.8f64, 2.1] {
         let exact = (1.0 - (2.0 / temperature).sinh().powi(-4)).powf(0.125);
         let found = series(&cpu(), &[128, 128], Start::Cold, temperature, 160, 5).magnetisation();
-        assert!((found.mean - exact).abs() < 4.0 * found.standard_error && found.standard_error < 0.002, "{temperature}: {found:?} {exact}");
+        assert!(
+            (found.mean - exact).abs() < 4.0 * found.standard_error && found.standard_error < 0.002,
+            "{temperature}: {found:?} {exact}"
+        );
     }
 }
 

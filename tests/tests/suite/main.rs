@@ -27,6 +27,7 @@ mod merge_from;
 mod merge_sort;
 mod merge_variants;
 mod modifiers;
+mod monte_carlo;
 mod moves;
 #[cfg(feature = "wgpu")]
 mod opening;

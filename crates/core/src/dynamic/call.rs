@@ -1,6 +1,6 @@
 //! Patterns as data: one call for all of them, over buffers whose element types are known at run time.
 
-use super::{Distribution, DynBuffer, DynInputs, Histogram, Norm, Operator, cast_to};
+use super::{Distribution, DynBuffer, DynInputs, Histogram, Norm, Operator, Simulation, cast_to};
 use crate::backend::Backend;
 use crate::buffer::{Buffer, DeviceScalar, Memory as _};
 use crate::call::Variant;
@@ -138,6 +138,8 @@ pub enum Call {
         /// The results' type.
         dtype: DType,
     },
+    /// Spins after a simulation, or payments at the ends of paths.
+    Simulate(Simulation),
     /// Elements combined, to [`Operator::result`]'s type. By key the results are the keys of the runs, and the second input's values combined.
     Reduce {
         /// The operator.
@@ -443,6 +445,7 @@ impl<'a, B: Patterns> Job<'a, B> {
         match call {
             Call::Map { func, n, dtype } => self.map(func, *n, *dtype),
             Call::Random { from, of, n, dtype } => self.random(*from, of, *n, *dtype),
+            Call::Simulate(of) => self.simulate(of),
             Call::Reduce { op, over } => self.reduce(op, over),
             Call::Fold { load, op } => self.fold(load, op),
             Call::Scan { op, over, exclusive } => self.scan(op, over, *exclusive),

@@ -119,13 +119,7 @@ pub trait MonteCarlo: Reduce + Map {
     ///
     /// # Errors
     /// [`Error::InvalidArgument`] for bounds that are not finite, no dimension or more than 64, and a stream that ends; as [`estimate`](Self::estimate).
-    fn integrate(
-        &self,
-        bounds: &[(f32, f32)],
-        n: u64,
-        random: Random,
-        f: impl Fn(&[Expr<f32>]) -> Expr<f32>,
-    ) -> Result<Estimate> {
+    fn integrate(&self, bounds: &[(f32, f32)], n: u64, random: Random, f: impl Fn(&[Expr<f32>]) -> Expr<f32>) -> Result<Estimate> {
         check_bounds(bounds, 64)?;
         let dimensions = bounds.len() as u32;
         let blocks = dimensions.div_ceil(4).next_power_of_two();

@@ -27,7 +27,7 @@ use crate::backend::{Backend, Run};
 use crate::buffer::{Buffer, Memory as _};
 use crate::error::{Error, Result};
 use crate::input::{Source as _, array, index, scalar};
-use crate::ir::{Expr, Func, lit, repeat, select};
+use crate::ir::{ArrayExpr, Expr, Func, lit, repeat, select};
 use crate::patterns::map::{collect, trace};
 use crate::patterns::{Map as _, MapTask, Reduce as _, ReduceTask, check_ops};
 use crate::random::{Attempts, Random};
@@ -171,9 +171,9 @@ impl<B: Run<MapTask> + Run<ReduceTask>> Ising<B> {
         u64::from(self.lattice.words()) * (4 << SHIFT)
     }
 
-    /// The place of the stream after so many sweeps.
+    /// Fails where the stream ends before so many sweeps, and moves to where the first begins.
     fn check(&mut self, sweeps: u64) -> Result<()> {
-        let words = sweeps.checked_mul(2 * self.words()).unwrap_or(u64::MAX);
+        let words = sweeps.saturating_mul(2 * self.words());
         let unaligned = || Error::InvalidArgument { what: "position", reason: "the stream ends before the first step".to_owned() };
         self.random.position = self.random.position.checked_next_multiple_of(4 << SHIFT).ok_or_else(unaligned)?;
         self.random.skip(words).map(drop)
@@ -206,7 +206,7 @@ impl<B: Run<MapTask> + Run<ReduceTask>> Ising<B> {
     /// # Errors
     /// As [`sweep`](Self::sweep), and of a [reduction](crate::patterns::Reduce::reduce_by).
     pub fn series(&mut self, at: Acceptance, n: u64, every: u64) -> Result<Series> {
-        self.check(n.checked_mul(every).unwrap_or(u64::MAX))?;
+        self.check(n.saturating_mul(every))?;
         let [up, equal] = [self.device.buffer::<u32>(n)?, self.device.buffer::<u32>(n)?];
         for k in 0..n {
             self.sweep(at, every)?;
@@ -249,12 +249,23 @@ impl<B: Run<MapTask> + Run<ReduceTask>> Ising<B> {
     /// # Errors
     /// As a [map](crate::patterns::Map::map).
     pub fn spins(&self) -> Result<Buffer<B, i8>> {
+        let out = self.device.buffer(self.lattice.sites())?;
+        self.spins_into(&out)?;
+        Ok(out)
+    }
+
+    /// As [`spins`](Self::spins), into the caller's buffer.
+    ///
+    /// # Errors
+    /// As a [map](crate::patterns::Map::map_into).
+    pub fn spins_into(&self, out: &Buffer<B, i8>) -> Result<()> {
         let lattice = self.lattice;
-        self.device.generate(lattice.sites(), (array(&self.red), array(&self.black), index()), |(red, black, i)| {
+        let spin = |(red, black, i): (ArrayExpr<u32>, ArrayExpr<u32>, Expr<u32>)| {
             let (colour, word, bit) = lattice.site(i);
             let spins = select(colour.eq(0), red.at(word), black.at(word));
             ((spins >> bit & 1).bitcast::<i32>() * 2 - 1).store_as::<i8>()
-        })
+        };
+        self.device.generate_into(lattice.sites(), (array(&self.red), array(&self.black), index()), spin, out)
     }
 
     /// Takes spins that are brought, row-major: those above zero are up.

@@ -5,10 +5,10 @@
 //! numbers by Box and Muller's pairs, and step `j` takes number `j`. A path is a walk of the logarithm of the price over the first, in `f32`; steps are equal
 //! parts of the time. So a path is a function of the seed, the stream and its number, whatever is simulated with it.
 
-use super::host::normal_below;
+use super::host::{exp, normal_below};
 use super::{Estimate, MonteCarlo};
 use crate::error::{Error, Result};
-use crate::input::{Source as _, scalar};
+use crate::input::{HostScalar, Mapped, Source as _, scalar};
 use crate::ir::{Expr, lit, repeat, select_each};
 use crate::random::{Attempts, Blocks, Random, normals};
 
@@ -126,7 +126,7 @@ impl Contract {
     }
 
     fn discount(&self) -> f64 {
-        (-self.rate * self.years).exp()
+        exp(-self.rate * self.years)
     }
 
     /// 1 for the right to buy, -1 for that to sell.
@@ -171,10 +171,8 @@ impl Contract {
     }
 
     fn barrier(&self, barrier: Barrier, level: f64, steps: u32) -> f64 {
-        let (is_up, is_in) = (
-            matches!(barrier, Barrier::UpAndIn | Barrier::UpAndOut),
-            matches!(barrier, Barrier::UpAndIn | Barrier::DownAndIn),
-        );
+        let (is_up, is_in) =
+            (matches!(barrier, Barrier::UpAndIn | Barrier::UpAndOut), matches!(barrier, Barrier::UpAndIn | Barrier::DownAndIn));
         let deviation = self.volatility * self.years.sqrt();
         let shift = 0.5826 * deviation / f64::from(steps).sqrt();
         let level = level * (if is_up { shift } else { -shift }).exp();
@@ -205,6 +203,11 @@ impl Contract {
     }
 }
 
+/// A path's words; drift and deviation of a step; first price, strike price and barrier over the first price.
+type Inputs = (Attempts, (HostScalar<f32>, HostScalar<f32>), (HostScalar<f32>, HostScalar<f32>, HostScalar<f32>));
+type Walk = (Expr<f32>, Expr<f32>);
+type End = (Expr<f32>, Expr<f32>, Expr<f32>);
+
 /// A path as it is walked: the logarithm of the price over the first, its sum, the sum of prices over the first, and the extreme of the logarithm.
 type Path = (Expr<f32>, Expr<f32>, Expr<f32>, Expr<f32>);
 
@@ -229,12 +232,19 @@ fn walked(kind: Kind, blocks: &Blocks, drift: Expr<f32>, deviation: Expr<f32>) -
 }
 
 /// Payment at the end of a path.
-fn paid(kind: Kind, (x, logarithms, prices, extreme): Path, level: Expr<f32>, pays: impl Fn(Expr<f32>) -> Expr<f32>) -> Expr<f32> {
+fn paid(
+    kind: Kind,
+    (x, logarithms, prices, extreme): Path,
+    level: Expr<f32>,
+    controlled: bool,
+    pays: impl Fn(Expr<f32>) -> Expr<f32>,
+) -> Expr<f32> {
     let geometric = |steps: u32| pays((logarithms / steps as f32).exp());
     match kind {
         Kind::European => pays(x.exp()),
         Kind::Asian(Average::Geometric, steps) => geometric(steps),
-        Kind::Asian(Average::Arithmetic, steps) => pays(prices / steps as f32) - geometric(steps),
+        Kind::Asian(Average::Arithmetic, steps) if controlled => pays(prices / steps as f32) - geometric(steps),
+        Kind::Asian(Average::Arithmetic, steps) => pays(prices / steps as f32),
         Kind::Barrier(Barrier::DownAndOut, ..) => extreme.le(level).select(0.0, pays(x.exp())),
         Kind::Barrier(Barrier::DownAndIn, ..) => extreme.le(level).select(pays(x.exp()), 0.0),
         Kind::Barrier(Barrier::UpAndOut, ..) => extreme.ge(level).select(0.0, pays(x.exp())),
@@ -242,25 +252,36 @@ fn paid(kind: Kind, (x, logarithms, prices, extreme): Path, level: Expr<f32>, pa
     }
 }
 
-/// The price of an option by simulation: the mean of what paths pay at the end, discounted. With an arithmetic average, it is that of the difference to what the
-/// geometric one pays, whose price is known: most of the error is common to both.
-pub(super) fn price<B: MonteCarlo>(device: &B, of: Contract, paths: u64, random: Random) -> Result<Estimate> {
+/// What each path pays at its end, not discounted; with an arithmetic average less what the geometric one pays, if that is `controlled`.
+pub(crate) fn payments(
+    of: Contract,
+    paths: u64,
+    random: Random,
+    controlled: bool,
+) -> Result<Mapped<Inputs, impl Fn((Blocks, Walk, End)) -> Expr<f32> + Copy>> {
     of.check()?;
     let (kind, steps) = (of.kind, of.kind.steps());
     let step = of.years / f64::from(steps);
     let drift = (of.rate - of.volatility * of.volatility / 2.0) * step;
-    let level = if let Kind::Barrier(_, level, _) = kind { (level / of.spot).ln() } else { 0.0 };
+    let level = if let Kind::Barrier(_, level, _) = kind { level / of.spot } else { 1.0 };
     let walk = (scalar(drift as f32), scalar((of.volatility * step.sqrt()) as f32));
     let end = (scalar(of.spot as f32), scalar(of.strike as f32), scalar(level as f32));
     let draw = Attempts::new(random, paths, steps.div_ceil(4).next_power_of_two().ilog2());
-    let payments = (draw, walk, end).map(|(blocks, (drift, deviation), (spot, strike, level))| {
+    Ok((draw, walk, end).map(move |(blocks, (drift, deviation), (spot, strike, level))| {
         let path = walked(kind, &blocks, drift, deviation);
-        paid(kind, path, level, |price| {
+        paid(kind, path, level.ln(), controlled, |price| {
             let gain = price.mul_add(spot, -strike);
             (if of.right == Right::Call { gain } else { -gain }).max(0.0)
         })
-    });
-    let known = Contract { kind: Kind::Asian(Average::Geometric, steps), ..of }.closed_form()?;
-    let plus = if matches!(kind, Kind::Asian(Average::Arithmetic, _)) { known.unwrap_or_default() } else { 0.0 };
-    Ok(device.estimate(payments)?.scaled(of.discount(), plus))
+    }))
+}
+
+/// The price of an option by simulation: the mean of what paths pay at the end, discounted. With an arithmetic average, it is that of the difference to what the
+/// geometric one pays, whose price is known: most of the error is common to both.
+pub(super) fn price<B: MonteCarlo>(device: &B, of: Contract, paths: u64, random: Random) -> Result<Estimate> {
+    let known = match of.kind {
+        Kind::Asian(Average::Arithmetic, steps) => Contract { kind: Kind::Asian(Average::Geometric, steps), ..of }.closed_form()?,
+        _ => None,
+    };
+    Ok(device.estimate(payments(of, paths, random, true)?)?.scaled(of.discount(), known.unwrap_or_default()))
 }

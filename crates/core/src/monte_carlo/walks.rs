@@ -62,9 +62,11 @@ pub fn gaussian_walk(random: Random, n: u64, steps: u32, dimensions: u32) -> Map
 /// So many blocks for each walker.
 fn drawn(random: Random, n: u64, blocks: u32, dimensions: u32) -> Attempts {
     let shift = blocks.clamp(1, MAX_BLOCKS).next_power_of_two().ilog2();
-    Attempts::new(random, n, shift)
-        .require((1..=3).contains(&dimensions), "dimensions", "there are one to three")
-        .require(blocks <= MAX_BLOCKS, "steps", "there are too many")
+    Attempts::new(random, n, shift).require((1..=3).contains(&dimensions), "dimensions", "there are one to three").require(
+        blocks <= MAX_BLOCKS,
+        "steps",
+        "there are too many",
+    )
 }
 
 /// Blocks of an element at most.

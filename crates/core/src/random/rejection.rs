@@ -191,7 +191,8 @@ impl Random {
     /// ```
     #[must_use]
     pub fn poisson(self, n: u64, mean: f32) -> AttemptsOf<HostScalar<f32>, Expr<f32>, Expr<u32>> {
-        let words = Attempts::new(self, n, SIXTEEN).require((0.0..=MOST).contains(&mean), "mean", "it is negative, not a number, or above 2^24");
+        let words =
+            Attempts::new(self, n, SIXTEEN).require((0.0..=MOST).contains(&mean), "mean", "it is negative, not a number, or above 2^24");
         (words, scalar(mean)).map(poisson)
     }
 

@@ -82,3 +82,55 @@ impl Acceptance {
         (super::super::host::exp(-4.0 * beta * f64::from(k)) * 4_294_967_296.0).floor() as u32
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::caps::Numerics;
+    use crate::element::{DType, Ty};
+    use crate::input::Source as _;
+    use crate::ir::{Func, Param, Ptx, PtxValue, array_expr, pack};
+    use crate::random::{Attempts, Random};
+    use std::collections::BTreeMap;
+
+    fn step(shape: &[u32]) -> Func {
+        let of = Lattice::new(shape).unwrap();
+        let word = Param::Value(Ty::U32);
+        let params = [&[word, Param::Array(DType::U32)][..], &[word; 6], &[Param::Index(Ty::U32)], &[word; 4]].concat();
+        pack(params, || {
+            let value = |k: u16| <Word as crate::ir::Traced>::params(k);
+            let blocks = Attempts::new(Random::new(0), of.words().into(), 3).exprs(&mut 2);
+            flipped(&of, (value(0), array_expr(1)), &blocks, (value(8), value(12)), [value(9), value(10), value(11)])
+        })
+        .unwrap()
+    }
+
+    /// PTX instructions of four words, by name, before the loop and in it.
+    fn instructions(f: &Func) -> [BTreeMap<String, u32>; 2] {
+        let mut p = Ptx::new(Numerics::Strict, "zero");
+        let shared: Vec<bool> = (0..f.params.len()).map(|k| k > 1).collect();
+        let args: Vec<PtxValue> = (0..f.params.len()).map(|k| PtxValue { reg: format!("%arg{k}"), ty: Ty::U32 }).collect();
+        p.call_four(f, &vec![args; 4], &shared, &mut |p, at| p.emit(Ty::U32, |o| format!("ld.global.b32 {o}, [{}]", at.index.reg)));
+        let text = p.finish();
+        let start = text.find("$IW_0:").unwrap();
+        [&text[..start], &text[start..]].map(|part| {
+            let mut names = BTreeMap::new();
+            for line in part.lines().filter(|l| l.ends_with(';') && !l.contains(".reg")) {
+                let name = line.split_whitespace().find(|w| !w.starts_with('@')).unwrap_or_default();
+                *names.entry(name.trim_end_matches(';').to_owned()).or_insert(0) += 1;
+            }
+            names
+        })
+    }
+
+    /// Three blocks of ten rounds with four multiplications each are most of it.
+    #[test]
+    fn a_spin_takes_a_dozen_instructions() {
+        for (shape, most) in [(&[1024u32, 1024, 1024][..], 17.0), (&[1024, 1024], 16.0)] {
+            let [before, turn] = instructions(&step(shape));
+            let sum = |of: &BTreeMap<String, u32>| f64::from(of.values().sum::<u32>()) / 128.0;
+            println!("{shape:?}: {} a spin, {} more where a turn is taken\n{before:?}\n{turn:?}", sum(&before), sum(&turn));
+            assert!(sum(&before) < most, "{}", sum(&before));
+        }
+    }
+}
