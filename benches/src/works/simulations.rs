@@ -13,8 +13,8 @@ pub(super) fn works() -> Vec<Work> {
         work("ising/2d", DType::U32, 1, |d, s| swept(d, s, square, 0.440_686_79)),
         work("estimate/pi", DType::F32, 1, |d, s| {
             estimated(d, s, |d, n| {
-                let points = (Random::new(1).uniform::<f32>(n), Random::new(2).uniform::<f32>(n));
-                d.estimate(points.map(|(x, y)| (x * x + y * y).lt(1.0).select(4.0, 0.0)))
+                let inside = |p: &[Expr<f32>]| (p[0] * p[0] + p[1] * p[1]).lt(1.0).select(1.0, 0.0);
+                d.integrate(&[(-1.0, 1.0); 2], n, Random::new(1), inside)
             })
         }),
         work("price/european", DType::F32, 1, |d, s| estimated(d, s, |d, n| d.price(&contract(Kind::European), n, Random::new(1)))),

@@ -1,6 +1,7 @@
 //! Ising lattices: rows of part of a word, whole words and both, temperatures at which all, some and hardly any are decided by few bits.
 
 use crate::case::{Cases, Target};
+use isowarp::element::DType;
 use isowarp::monte_carlo::{Acceptance, Ising, Start};
 use isowarp::prelude::*;
 use isowarp::random::Generator;
@@ -23,6 +24,7 @@ pub(super) fn cases<B: Target>(c: &mut Cases<B>) {
             let [up, equal] = sums;
             Ok((spins.spins()?, up, equal))
         });
+        case.needs(&[DType::I8]);
         if shape != [4, 4] && shape != [6, 4, 10] {
             case.full();
         }
@@ -34,6 +36,7 @@ pub(super) fn cases<B: Target>(c: &mut Cases<B>) {
             spins.sweep(Acceptance(thresholds), 4)?;
             spins.spins()
         })
+        .needs(&[DType::I8])
         .full();
     }
     c.add("ising/set", |d| {
@@ -42,5 +45,6 @@ pub(super) fn cases<B: Target>(c: &mut Cases<B>) {
         spins.sweep(Acceptance::at_temperature(2.2)?, 2)?;
         spins.spins()
     })
+    .needs(&[DType::I8])
     .full();
 }

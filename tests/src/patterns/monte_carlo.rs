@@ -31,7 +31,7 @@ pub(super) fn cases<B: Target>(c: &mut Cases<B>) {
         }
     }
     c.add("estimate/nothing", |d| d.estimate(&d.buffer::<f32>(0)?).map(of)).full();
-    for (dimensions, n) in [(1, 20_003), (5, 1), (13, 4097)] {
+    for (dimensions, n) in [(1, 20_003), (5, 1), (7, 4097)] {
         c.add(format!("estimate/integral/{dimensions}/n={n}"), move |d| {
             let (bounds, f) = (vec![(-0.5, 2.0); dimensions], |x: &[Expr<f32>]| x.iter().skip(1).fold(x[0], |all, &x| all * x + x).sin());
             Ok((of(d.integrate(&bounds, n, at(3), f)?), of(d.integrate_sobol(&bounds, n.min(3000), 2, at(4), f)?)))

@@ -71,17 +71,16 @@ fn add(a: Double, b: Double) -> Double {
 ///
 /// Source: Knuth, *The Art of Computer Programming*, volume 2, 4.2.2; Dekker, *A floating-point technique for extending the available precision* (1971).
 pub trait MonteCarlo: Reduce + Map {
-    /// Mean and standard error of independent samples, which are waited for.
+    /// Mean and standard error of independent samples, which are waited for. Two draws of different streams are more numbers than some devices take in a
+    /// kernel; [`integrate`](Self::integrate) draws points at once.
     ///
     /// ```
     /// # use isowarp::prelude::*;
     /// use isowarp::monte_carlo::MonteCarlo;
     /// # let dev = isowarp::Cpu::new();
-    /// // Four times whether points of the unit square are inside of the circle.
-    /// let (r, n) = (Random::new(4), 1 << 20);
-    /// let points = (r.uniform::<f32>(n), r.stream(1).uniform::<f32>(n));
-    /// let pi = dev.estimate(points.map(|(x, y)| (x * x + y * y).lt(1.0).select(4.0, 0.0)))?;
-    /// assert!((pi.mean - std::f64::consts::PI).abs() < 3.0 * pi.standard_error && pi.standard_error < 0.002);
+    /// // The mean of a log-normal distribution is the root of e.
+    /// let found = dev.estimate(Random::new(4).normal(1 << 20, 0.0, 1.0).map(|z| z.exp()))?;
+    /// assert!((found.mean - 0.5f64.exp()).abs() < 3.0 * found.standard_error && found.standard_error < 0.003, "{found:?}");
     /// # Ok::<(), isowarp::Error>(())
     /// ```
     ///
@@ -165,7 +164,7 @@ pub trait MonteCarlo: Reduce + Map {
         let mean = |k: u32| {
             let sobol = Sobol::scrambled(self, bounds.len() as u32, random.split(k))?;
             let values = (sobol.points(n), array(&place)).map(|(point, place)| {
-                let point: Vec<_> = (0..bounds.len() as u32).map(|j| inside(fraction(point.coordinate(lit(j))), place, j)).collect();
+                let point: Vec<_> = (0..bounds.len() as u32).map(|j| inside(fraction(point.looped(j)), place, j)).collect();
                 f(&point)
             });
             self.estimate(values).map(|of| of.mean)

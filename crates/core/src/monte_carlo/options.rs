@@ -179,7 +179,8 @@ impl Contract {
         let plain = self.black(self.spot * (self.rate * self.years).exp(), deviation);
         let is_beyond = if is_up { self.spot >= level } else { self.spot <= level };
         let knocked_in = if is_beyond { plain } else { self.knocked_in(is_up, level, deviation) };
-        if is_in { knocked_in } else { plain - knocked_in }
+        // A difference of what is equal may be below zero by its rounding.
+        (if is_in { knocked_in } else { plain - knocked_in }).max(0.0)
     }
 
     /// Reiner and Rubinstein's price of an option that begins at a barrier that was not reached.

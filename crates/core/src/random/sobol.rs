@@ -7,7 +7,7 @@ use crate::buffer::{Buffer, Memory as _};
 use crate::element::{Element, Scalar};
 use crate::error::{Error, Result};
 use crate::input::{Collector, Input, Mapped, Source, array, index, scalar};
-use crate::ir::{ArrayExpr, Expr, lit};
+use crate::ir::{ArrayExpr, Expr, lit, repeat};
 
 /// Dimensions that there are direction numbers for.
 pub const MAX_DIMENSIONS: u32 = 1024;
@@ -192,13 +192,28 @@ pub struct Point {
 }
 
 impl Point {
+    /// The direction number of bit `bit` from place `at` of the table on, where the point has it.
+    fn direction(&self, at: Expr<u32>, bit: Expr<u32>) -> Expr<u32> {
+        self.table.at(at + bit) & (lit(0u32) - (self.gray >> bit & 1))
+    }
+
     /// The word of coordinate `j`.
-    pub(crate) fn coordinate(&self, j: Expr<u32>) -> Expr<u32> {
-        let Self { table, gray, bits, owen } = *self;
+    fn coordinate(&self, j: Expr<u32>) -> Expr<u32> {
         let at = j * STRIDE;
-        let xor = (0..bits).fold(lit(0u32), |all, bit| all ^ (table.at(at + bit) & (lit(0u32) - (gray >> bit & 1))));
-        let seed = table.at(at + (STRIDE - 1));
-        if owen { hashed(xor.reverse_bits(), seed).reverse_bits() } else { xor ^ seed }
+        let xor = (0..self.bits).fold(lit(0u32), |all, bit| all ^ self.direction(at, lit(bit)));
+        self.scrambled(at, xor)
+    }
+
+    /// The same by a loop: of many coordinates in one operator each is a short text.
+    pub(crate) fn looped(&self, j: u32) -> Expr<u32> {
+        let at = lit(j * STRIDE);
+        let (_, xor) = repeat(self.bits, (lit(0u32), lit(0u32)), |(bit, all)| (bit + 1, all ^ self.direction(at, bit)));
+        self.scrambled(at, xor)
+    }
+
+    fn scrambled(&self, at: Expr<u32>, xor: Expr<u32>) -> Expr<u32> {
+        let seed = self.table.at(at + (STRIDE - 1));
+        if self.owen { hashed(xor.reverse_bits(), seed).reverse_bits() } else { xor ^ seed }
     }
 }
 
