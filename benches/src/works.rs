@@ -6,6 +6,7 @@ mod histograms;
 mod inputs;
 mod ready;
 mod rungs;
+mod simulations;
 
 use isowarp::backend::Backend as _;
 use isowarp::element::DType;
@@ -16,8 +17,8 @@ use isowarp_textbook::SortVariant;
 use isowarp_textbook::sort::TRANSPOSED;
 pub use ready::Ready;
 pub(crate) use ready::{
-    counted, counted_of, first_thousand, halves, image, into, one, one_of, pairs, random, random_indices, results, rising, turn_of, turned,
-    two, zeroed,
+    counted, counted_of, first_thousand, halves, image, into, one, one_of, pairs, random, random_indices, results, rising, swept, turn_of,
+    turned, two, zeroed,
 };
 
 /// A pattern on an element type.
@@ -174,6 +175,7 @@ pub fn works() -> Vec<Work> {
     all.extend(histograms::works());
     all.extend(inputs::works());
     all.extend(groups::works());
+    all.extend(simulations::works());
     all.extend(forms::works());
     all.extend(crate::segments::works());
     all.extend(rungs::works());

@@ -3,10 +3,11 @@
 use super::Shape;
 use isowarp::element::{Element, Scalar as _};
 use isowarp::ir::Expr;
+use isowarp::monte_carlo::{Acceptance, Ising, Start};
 use isowarp::patterns::filter::Pixel;
 use isowarp::prelude::*;
 use isowarp::{Device, Result};
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
 
 type Enqueue = Rc<dyn Fn(u64) -> Result<()>>;
@@ -202,6 +203,31 @@ pub(crate) fn turned(d: &Device, shape: &Shape, sides: fn(u64) -> [u64; 2]) -> R
         digest(&other, &once)
     };
     Ok(Ready { digest: Box::new(digest), ..ready })
+}
+
+/// Sweeps of a lattice near its critical temperature, which goes on from turn to turn.
+pub(crate) fn swept(d: &Device, shape: &Shape, sides: fn(u64) -> Vec<u32>, beta: f64) -> Result<Ready> {
+    let at = Acceptance::at_beta(beta)?;
+    let start = move |d: &Device, n: u64, seed: u32| Ising::new(d, &sides(n), Start::Hot, Random::new(seed.into()));
+    let spins = Rc::new(RefCell::new(start(d, shape.n, shape.seed)?));
+    let (device, n, seed) = (d.clone(), shape.n, shape.seed);
+    let again = Rc::clone(&spins);
+    Ok(Ready {
+        enqueue: Rc::new(move |_| spins.borrow_mut().sweep(at, 1)),
+        digest: Box::new(move || {
+            let mut once = start(&device, n, seed)?;
+            once.sweep(at, 1)?;
+            digest(&device, &once.spins()?)
+        }),
+        round_trip: Box::new(move || {
+            let mut spins = again.borrow_mut();
+            let host = spins.spins()?.read_blocking()?;
+            let brought = spins.device().upload(&host)?;
+            spins.set(&brought)?;
+            spins.sweep(at, 1)?;
+            spins.spins()?.read_blocking().map(drop)
+        }),
+    })
 }
 
 /// A pattern of random elements that counts what it writes.

@@ -151,6 +151,32 @@ pub(crate) enum GeneratorArg {
     Threefry,
 }
 
+/// Spins that a simulation begins with.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum StartArg {
+    /// All up
+    Cold,
+    /// At random
+    Hot,
+}
+
+/// Kinds of options.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum OptionKind {
+    /// The price at the end
+    European,
+    /// The average of the prices at --steps times
+    Asian,
+    /// The price at the end, unless one was at or below --barrier
+    DownAndOut,
+    /// The price at the end, if one was at or below --barrier
+    DownAndIn,
+    /// The price at the end, unless one was at or above --barrier
+    UpAndOut,
+    /// The price at the end, if one was at or above --barrier
+    UpAndIn,
+}
+
 #[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Side {
     /// Before elements that are equal

@@ -47,6 +47,12 @@ impl Picture {
     }
 }
 
+/// A grey picture as a PNG file.
+pub(crate) fn grey_png(width: u32, height: u32, pixels: Vec<u8>) -> Result<Vec<u8>> {
+    let picture = Picture { width, height, channels: 1, deep: false, pixels, metadata: Metadata::default() };
+    write::encode(picture, ::image::ImageFormat::Png)
+}
+
 /// Reads, filters, writes.
 pub(crate) fn image(args: &ImageArgs) -> Result {
     let work = work(args)?;

@@ -386,6 +386,26 @@ fn options_that_are_missing_are_named_with_an_example() {
 }
 
 #[test]
+fn simulations_that_make_no_sense_are_refused() {
+    let ising = |args: &[&str]| refused(&[&["ising"], args].concat());
+    says(&ising(&["--shape", "4,3", "--beta", "0.4"]), "a side of 3");
+    says(&ising(&["--shape", "4", "--beta", "0.4"]), "1 axes");
+    says(&ising(&["--shape", "4,4", "--beta", "nan"]), "NaN is not a finite number above zero");
+    says(&ising(&["--shape", "4,4", "--temperatures", "-2"]), "-2 is not a finite number above zero");
+    says(&ising(&["--shape", "4,4", "--temperatures", "1:2"]), "--temperatures 1:2 is no temperature");
+    says(&ising(&["--shape", "4,4", "--temperatures", "1:2:1"]), "--temperatures 1:2:1 is no temperature");
+    says(&ising(&["--shape", "4,4"]), "ising needs --beta or --temperatures");
+    let share = ["--spot", "100", "--strike", "105"];
+    let price = |args: &[&str]| refused(&[&["price"], &share[..], args].concat());
+    says(&price(&["--kind", "european", "--volatility", "-0.2"]), "volatility: -0.2 is negative or not finite");
+    says(&price(&["--kind", "european", "--volatility", "0.2", "--steps", "5"]), "--steps is not for european options");
+    says(&price(&["--kind", "asian", "--volatility", "0.2", "--steps", "0"]), "steps: there are none");
+    says(&price(&["--kind", "up-and-in", "--volatility", "0.2"]), "this kind of option needs --barrier");
+    says(&price(&["--kind", "european", "--volatility", "0.2", "--geometric"]), "--geometric is for asian options");
+    says(&lines(&isowarp(&["run", "ising", "--shape", "4,4", "--beta", "0.4"])), "ising has nothing to do");
+}
+
+#[test]
 fn options_that_make_no_sense_are_refused() {
     says(&refused(&["scan", "--in", "x_f4.npy", "--variant", "coarsened", "--axis", "0"]), "--variant is for a whole array");
     says(

@@ -323,3 +323,28 @@ fn distances_are_printed_beside_what_is_written() {
         assert!(text.contains("max 0 ulp at element 0, mean 0.000000\n0 of 105 differ, 0 have NaN"), "{text}");
     }
 }
+
+#[test]
+fn simulations_print_their_means_and_draw_them() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let [png, plot, out] = ["spins.png", "curves.svg", "spins.npy"].map(|name| dir.path().join(name).to_str().expect("text").to_owned());
+    let lattice = ["run", "ising", "--shape", "6,10", "--temperatures", "2:2.5:2", "--sweeps", "3", "--measure", "4", "--seed", "5"];
+    let mut found = Vec::new();
+    for backend in backends() {
+        let run = isowarp(&[&lattice[..], &["--png", &png, "--plot", &plot, "--out", &out, "--backend", &backend]].concat());
+        succeeded(&run);
+        let text = String::from_utf8_lossy(&run.stdout).into_owned();
+        assert!(text.contains("Binder's cumulant") && text.lines().count() == 4, "{text}");
+        let files = [&png, &plot, &out].map(|path| std::fs::read(path).expect("a file"));
+        let spins = npy(&files[2]);
+        assert_eq!((spins.descr.as_str(), &spins.shape[..]), ("'|i1'", &[6, 10][..]));
+        assert!(spins.bytes.iter().all(|spin| [1, 255].contains(spin)) && files[0].starts_with(b"\x89PNG"));
+        found.push((text, files));
+    }
+    assert!(found.windows(2).all(|two| two[0] == two[1]), "one of the devices differs");
+    let option = ["run", "price", "--kind", "european", "--spot", "42", "--strike", "40", "--rate", "0.1", "--volatility", "0.2"];
+    let run = isowarp(&[&option[..], &["--years", "0.5", "--n", "20000"]].concat());
+    succeeded(&run);
+    // Hull's example.
+    assert!(String::from_utf8_lossy(&run.stdout).contains("4.759422"), "{run:?}");
+}

@@ -17,6 +17,7 @@ mod random;
 mod results;
 mod scan_total;
 mod select;
+mod simulation;
 mod truth;
 
 pub use accuracy::ExactSum;
@@ -27,6 +28,7 @@ pub use operator::Operator;
 pub use random::Distribution;
 pub use results::Results;
 pub use scan_total::ScanTotal;
+pub use simulation::Simulation;
 pub use truth::of_elements;
 
 use crate::backend::{Backend, Leaf, RawBuffer, Run};

@@ -16,6 +16,7 @@ pub mod input;
 pub mod ir;
 pub mod launch;
 pub mod minifloat;
+pub mod monte_carlo;
 pub mod numerics;
 pub mod ops;
 pub mod patterns;

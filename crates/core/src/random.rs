@@ -58,10 +58,11 @@ mod words;
 pub use alias::Discrete;
 pub use attempts::{Attempts, Blocks};
 pub use draws::{Bounded, Draws, DrawsOf, Fraction, Uniform};
+pub(crate) use draws::{fraction, normals};
 pub use halton::{Halton, HaltonCoordinates, MAX_HALTON_DIMENSIONS};
 pub use mrg::{Mrg32k3a, MrgNumber, MrgWords};
 pub use rejection::AttemptsOf;
-pub use sobol::{Coordinate, Coordinates, MAX_DIMENSIONS, Sobol};
+pub use sobol::{Coordinate, Coordinates, MAX_DIMENSIONS, Point, Points, Sobol};
 pub use words::{Block, Words};
 
 use crate::error::{Error, Result};

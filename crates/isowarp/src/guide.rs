@@ -12,6 +12,7 @@
 //! | random numbers that are the same everywhere | [`random_numbers`] |
 //! | codes of e4m3, e5m2, e2m1, bf16 and other floats of few bits | [`mini_floats`] |
 //! | sums that differ from NumPy's, and by how much | [`why_two_sums_differ`] |
+//! | estimates with their errors, simulations | [`monte_carlo`] |
 //! | the histogram of an image, and its equalisation | [`image_histogram`] |
 //! | where records of different lengths begin in one array | [`prefix_offsets`] |
 //! | merging sorted tables, and looking rows up in one | [`merge_two_tables`] |
@@ -46,6 +47,8 @@ pub mod random_numbers {}
 pub mod mini_floats {}
 #[doc = include_str!("../guide/why-two-sums-differ.md")]
 pub mod why_two_sums_differ {}
+#[doc = include_str!("../guide/monte-carlo.md")]
+pub mod monte_carlo {}
 #[doc = include_str!("../guide/image-histogram.md")]
 pub mod image_histogram {}
 #[doc = include_str!("../guide/prefix-offsets.md")]

@@ -27,7 +27,8 @@
 //! | sort | [`Sort`](patterns::Sort): `sort`, `argsort`, `top_k`, `is_sorted` |
 //! | merge | [`Merge`](patterns::Merge), [`Search`](patterns::Search), [`Sets`](patterns::Sets) |
 //! | move | [`Move`](patterns::Move), [`Layout`](patterns::Layout) |
-//! | numerics | codecs of [`minifloat`], [`OrderedSum`](patterns::OrderedSum), [`Ulps`](patterns::Ulps) |
+//! | numerics | codecs of [`minifloat`], [`ExactSums`](patterns::ExactSums), [`OrderedSum`](patterns::OrderedSum), [`Ulps`](patterns::Ulps) |
+//! | Monte Carlo | [`monte_carlo`]: [`MonteCarlo`](monte_carlo::MonteCarlo), [`Ising`](monte_carlo::Ising) |
 //! | random | draws of [`Random`](random::Random) as inputs, [`Permutation`](patterns::Permutation) |
 //! | lanes and memory | [`Groups`](patterns::Groups), [`GroupFolds`](patterns::GroupFolds), [`Atomics`](patterns::Atomics) |
 //! | image | [`Filter`](patterns::Filter) |
@@ -157,7 +158,8 @@ mod select;
 pub use any::{AnyEvent, AnyRaw, Device};
 pub use isowarp_core::{Error, Result, every_task, kernel_params};
 pub use isowarp_core::{
-    backend, buffer, call, caps, dynamic, element, error, expression, host, input, ir, launch, minifloat, numerics, ops, patterns, random,
+    backend, buffer, call, caps, dynamic, element, error, expression, host, input, ir, launch, minifloat, monte_carlo, numerics, ops,
+    patterns, random,
 };
 pub use select::{Choice, Selector};
 

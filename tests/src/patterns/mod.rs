@@ -14,6 +14,7 @@ mod found;
 mod groups;
 mod histogram;
 mod histogram_variants;
+mod ising;
 mod lazy;
 mod loops;
 mod map;
@@ -25,6 +26,7 @@ mod merge_sort;
 mod merge_variants;
 mod minifloat;
 mod modifiers;
+mod monte_carlo;
 mod moves;
 mod narrow;
 mod pairs;
@@ -85,6 +87,8 @@ pub fn table<B: Target>() -> Vec<Case<B>> {
         top_k::cases,
         window::cases,
         random::cases,
+        ising::cases,
+        monte_carlo::cases,
         sort_variants::cases,
         histogram::cases,
         histogram_variants::cases,

@@ -21,6 +21,7 @@ mod identity;
 #[cfg(feature = "wgpu")]
 mod interop;
 mod into;
+mod ising;
 mod lazy;
 mod memory;
 mod merge;
@@ -29,6 +30,7 @@ mod merge_sort;
 mod merge_variants;
 mod minifloat;
 mod modifiers;
+mod monte_carlo;
 mod moves;
 mod mrg;
 #[cfg(feature = "wgpu")]

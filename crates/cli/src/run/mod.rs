@@ -2,6 +2,7 @@
 
 mod check;
 mod chunks;
+mod curves;
 mod distances;
 mod elements;
 mod fortran;
@@ -31,6 +32,13 @@ use std::path::PathBuf;
 pub(crate) fn run(args: &RunArgs) -> Result {
     check::check(args)?;
     device::check_name(&args.device.backend)?;
+    if let Some(report) = verbs::report(args.verb.name) {
+        if args.output.as_os_str().is_empty() {
+            return report(args);
+        }
+        Outputs::new(args)?;
+        report(args)?;
+    }
     let outputs = Outputs::new(args)?;
     chunks::folder(args, &outputs.result)?;
     let inputs = open_inputs(args)?;
@@ -101,7 +109,7 @@ impl Outputs {
     }
 }
 
-fn open(args: &RunArgs) -> Result<Device> {
+pub(super) fn open(args: &RunArgs) -> Result<Device> {
     let numerics = match args.numerics {
         NumericsArg::Strict => Numerics::Strict,
         NumericsArg::Fast => Numerics::Fast,

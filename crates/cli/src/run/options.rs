@@ -1,11 +1,13 @@
 //! The options of `isowarp run`, each declared once; a verb names those that it takes.
 
 mod random;
+mod simulation;
 
 pub(super) use random::*;
+pub(super) use simulation::*;
 
 use super::registry::Verb;
-use crate::args::{DeviceArgs, Dist, GeneratorArg, LayoutArg, NumericsArg, Ord, OrderArg, RoundingArg, Side};
+use crate::args::{DeviceArgs, Dist, GeneratorArg, LayoutArg, NumericsArg, OptionKind, Ord, OrderArg, RoundingArg, Side, StartArg};
 use clap::builder::{EnumValueParser, PossibleValuesParser, TypedValueParser as _};
 use clap::{Arg, ArgAction, ArgMatches, ValueEnum, value_parser};
 use isowarp::minifloat::MiniFloat;
@@ -74,6 +76,24 @@ pub(crate) struct RunArgs {
     pub(crate) alpha: Option<f32>,
     pub(crate) scale: Option<f32>,
     pub(crate) probabilities: Option<Vec<f64>>,
+    pub(crate) beta: Option<f64>,
+    pub(crate) temperatures: Option<String>,
+    pub(crate) sweeps: Option<u64>,
+    pub(crate) measure: Option<u64>,
+    pub(crate) every: Option<u64>,
+    pub(crate) start: Option<StartArg>,
+    pub(crate) png: Option<PathBuf>,
+    pub(crate) plot: Option<PathBuf>,
+    pub(crate) kind: Option<OptionKind>,
+    pub(crate) put: bool,
+    pub(crate) geometric: bool,
+    pub(crate) barrier: Option<f64>,
+    pub(crate) spot: Option<f64>,
+    pub(crate) strike: Option<f64>,
+    pub(crate) rate: Option<f64>,
+    pub(crate) volatility: Option<f64>,
+    pub(crate) years: Option<f64>,
+    pub(crate) steps: Option<u32>,
     pub(crate) chunk_size: Option<String>,
     pub(crate) temp_dir: Option<PathBuf>,
     pub(crate) device: DeviceArgs,
@@ -143,6 +163,24 @@ impl RunArgs {
             alpha: one(m, "alpha"),
             scale: one(m, "scale"),
             probabilities: many(m, "probabilities"),
+            beta: one(m, "beta"),
+            temperatures: one(m, "temperatures"),
+            sweeps: one(m, "sweeps"),
+            measure: one(m, "measure"),
+            every: one(m, "every"),
+            start: one(m, "start"),
+            png: one(m, "png"),
+            plot: one(m, "plot"),
+            kind: one(m, "kind"),
+            put: one(m, "put") == Some(true),
+            geometric: one(m, "geometric") == Some(true),
+            barrier: one(m, "barrier"),
+            spot: one(m, "spot"),
+            strike: one(m, "strike"),
+            rate: one(m, "rate"),
+            volatility: one(m, "volatility"),
+            years: one(m, "years"),
+            steps: one(m, "steps"),
             chunk_size: one(m, "chunk-size"),
             temp_dir: one(m, "temp-dir"),
             device: DeviceArgs { backend: one(m, "backend").unwrap_or_default() },
@@ -162,9 +200,9 @@ fn many<T: Clone + Send + Sync + 'static>(m: &ArgMatches, name: &str) -> Option<
     m.try_get_many(name).ok().flatten().map(|values| values.cloned().collect())
 }
 
-/// Options that every verb takes beside its own.
-pub(super) fn common() -> Vec<Arg> {
-    let output = path("out", "The output .npy file, or - for standard output").required(true);
+/// Options that every verb takes beside its own; one that prints a report needs no file.
+pub(super) fn common(reports: bool) -> Vec<Arg> {
+    let output = path("out", "The output .npy file, or - for standard output").required(!reports);
     let shared = [
         text("backend", "NAME", "auto, cpu, wgpu or cuda; ISOWARP_BACKEND overrides auto").allow_hyphen_values(false).default_value("auto"),
         choice::<NumericsArg>("numerics", "HOW", "How floats are computed").default_value("strict"),

@@ -69,7 +69,7 @@ impl Verb {
     fn command(&self) -> Command {
         let inputs = (self.inputs.most > 0).then(options::inputs);
         let own = self.options.iter().map(|option| option());
-        let args: Vec<Arg> = inputs.into_iter().chain(own).chain(options::common()).collect();
+        let args: Vec<Arg> = inputs.into_iter().chain(own).chain(options::common(verbs::report(self.name).is_some())).collect();
         let example = format!("Example:\n  {}", self.line());
         let operators = if self.takes("op") { format!("\n\n{}", super::help::OPERATORS) } else { String::new() };
         let more = format!("{example}{operators}\n\nConventions and files: isowarp run --help");

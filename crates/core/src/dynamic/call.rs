@@ -2,7 +2,7 @@
 
 use super::accuracy::ExactSum;
 pub(super) use super::results::Results;
-use super::{Distribution, DynBuffer, DynInputs, Histogram, Norm, Operator, cast_to};
+use super::{Distribution, DynBuffer, DynInputs, Histogram, Norm, Operator, Simulation, cast_to};
 use crate::backend::Backend;
 use crate::buffer::{Buffer, Memory as _};
 use crate::call::Variant;
@@ -151,6 +151,8 @@ pub enum Call {
     Exact(ExactSum, Over),
     /// Distances of pairs of floats in units in the last place, `u32` or `u64`; and the words of [`UlpWords::words`](crate::patterns::UlpWords::words).
     Ulp,
+    /// Spins after a simulation, or payments at the ends of paths.
+    Simulate(Simulation),
     /// Elements combined, to [`Operator::result`]'s type. By key the results are the keys of the runs, and the second input's values combined.
     Reduce {
         /// The operator.
@@ -409,6 +411,7 @@ impl<'a, B: Patterns> Job<'a, B> {
             Call::OrderedSum(order, over) => self.ordered_sum(*order, over),
             Call::Exact(of, over) => self.exact(*of, over),
             Call::Ulp => self.ulp(),
+            Call::Simulate(of) => self.simulate(of),
             Call::Reduce { op, over } => self.reduce(op, over),
             Call::Fold { load, op } => self.fold(load, op),
             Call::Scan { op, over, exclusive } => self.scan(op, over, *exclusive),

@@ -155,7 +155,7 @@ impl<B: Patterns> Job<'_, B> {
         }
     }
 
-    fn stored<I: Input<B, Exprs = Expr<T>>, T: Scalar + Element<Reg = T>>(&self, n: u64, draw: I) -> Result<Results<B>> {
+    pub(super) fn stored<I: Input<B, Exprs = Expr<T>>, T: Scalar + Element<Reg = T>>(&self, n: u64, draw: I) -> Result<Results<B>> {
         self.into(n, |out| self.device.map_into(draw, |x| x, out))
     }
 }

@@ -110,7 +110,7 @@ pub(super) fn power64(k: i32) -> f64 {
 }
 
 /// `(word >> 8) 2^-24`.
-pub(super) fn fraction(word: Expr<u32>) -> Expr<f32> {
+pub(crate) fn fraction(word: Expr<u32>) -> Expr<f32> {
     (word >> 8).cast::<f32>() * power(-24)
 }
 
@@ -132,11 +132,23 @@ pub(super) fn angle(word: Expr<u32>) -> Expr<f32> {
 /// A quarter of a turn.
 const QUARTER: u32 = 1 << 30;
 
+/// The radius of a word.
+fn radius(word: Expr<u32>) -> Expr<f32> {
+    (above_zero(word).ln().abs() * 2.0).sqrt()
+}
+
 /// Box and Muller's pair: the first word is a radius, the second an angle; the even element is the cosine's, the odd one the sine's.
 fn box_muller(block: Block) -> Expr<f32> {
-    let (radius, turn) = block.pair();
-    let radius = (above_zero(radius).ln().abs() * 2.0).sqrt();
+    let (first, turn) = block.pair();
+    let radius = radius(first);
     radius * angle(turn + select(block.is_odd(), 0u32, QUARTER)).sin()
+}
+
+/// All four normal numbers of a block, rounded.
+pub(crate) fn normals([a, b, c, d]: [Expr<u32>; 4]) -> [Expr<f32>; 4] {
+    let (first, second) = (radius(a), radius(c));
+    let sine = |turn: Expr<u32>| angle(turn).sin();
+    [first.mul_rn(sine(b + QUARTER)), first.mul_rn(sine(b)), second.mul_rn(sine(d + QUARTER)), second.mul_rn(sine(d))]
 }
 
 /// The standard normal quantile over `x = 2 p - 1`, where `w = -ln(1 - x^2)` is below 5, in `w - 2.5`, the highest power first; relative error 2^-27.

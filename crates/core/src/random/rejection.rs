@@ -1,7 +1,7 @@
 //! Distributions whose elements take as many attempts as they need: a loop over an element's own words, so that each is a function of its place all the same.
 
 use super::Random;
-use super::attempts::{Attempts, Blocks};
+use super::attempts::{Attempts, Blocks, SIXTEEN};
 use super::draws::{above_zero, angle, signed};
 use crate::input::{HostScalar, Mapped, Source, scalar};
 use crate::ir::{Expr, branch, lit, next_until, next_while, repeat, select};
@@ -191,7 +191,8 @@ impl Random {
     /// ```
     #[must_use]
     pub fn poisson(self, n: u64, mean: f32) -> AttemptsOf<HostScalar<f32>, Expr<f32>, Expr<u32>> {
-        let words = Attempts::new(self, n).require((0.0..=MOST).contains(&mean), "mean", "it is negative, not a number, or above 2^24");
+        let words =
+            Attempts::new(self, n, SIXTEEN).require((0.0..=MOST).contains(&mean), "mean", "it is negative, not a number, or above 2^24");
         (words, scalar(mean)).map(poisson)
     }
 
@@ -208,7 +209,7 @@ impl Random {
     /// ```
     #[must_use]
     pub fn poisson_of<I: Source<Exprs = Expr<f32>>>(self, n: u64, means: I) -> AttemptsOf<I, Expr<f32>, Expr<u32>> {
-        (Attempts::new(self, n), means).map(poisson)
+        (Attempts::new(self, n, SIXTEEN), means).map(poisson)
     }
 
     /// `n` counts of successes in so many trials, at most 2^24, each of this probability: by inversion where fewer than 10 are expected of the rarer outcome,
@@ -229,7 +230,7 @@ impl Random {
         trials: u32,
         probability: f32,
     ) -> AttemptsOf<(HostScalar<f32>, HostScalar<f32>), (Expr<f32>, Expr<f32>), Expr<u32>> {
-        let words = Attempts::new(self, n).require(trials <= MOST as u32, "trials", "there are more than 2^24").require(
+        let words = Attempts::new(self, n, SIXTEEN).require(trials <= MOST as u32, "trials", "there are more than 2^24").require(
             (0.0..=1.0).contains(&probability),
             "probability",
             "it is not in [0, 1]",
@@ -255,7 +256,7 @@ impl Random {
         shape: f32,
         scale: f32,
     ) -> AttemptsOf<(HostScalar<f32>, HostScalar<f32>), (Expr<f32>, Expr<f32>), Expr<f32>> {
-        let words = Attempts::new(self, n)
+        let words = Attempts::new(self, n, SIXTEEN)
             .require(shape.is_finite() && shape > 0.0, "shape", "it is not above zero, or not finite")
             .require(scale.is_finite() && scale >= 0.0, "scale", "it is negative or not finite");
         (words, (scalar(shape), scalar(scale))).map(gamma)

@@ -7,7 +7,7 @@ use crate::buffer::{Buffer, Memory as _};
 use crate::element::{Element, Scalar};
 use crate::error::{Error, Result};
 use crate::input::{Collector, Input, Mapped, Source, array, index, scalar};
-use crate::ir::{ArrayExpr, Expr, lit};
+use crate::ir::{ArrayExpr, Expr, lit, repeat};
 
 /// Dimensions that there are direction numbers for.
 pub const MAX_DIMENSIONS: u32 = 1024;
@@ -102,6 +102,28 @@ impl<B: Backend> Sobol<B> {
         Coordinates { of: self, n }.map(T::of_word)
     }
 
+    /// `n` points, for functions of all of their coordinates.
+    pub(crate) fn points(&self, n: u64) -> Points<'_, B> {
+        Points { of: self, n }
+    }
+
+    /// Bits of the numbers of points up to so many that are not zero in all of them.
+    fn bits(&self, n: u64) -> u32 {
+        let last = u64::from(self.first) + n.saturating_sub(1);
+        (u64::BITS - last.leading_zeros()).min(u32::BITS)
+    }
+
+    /// The number of coordinates of so many points, unless there are too many.
+    fn check(&self, n: u64) -> Result<u64> {
+        let (points, all) = (u64::from(self.first).saturating_add(n), n.saturating_mul(self.dimensions.into()));
+        for (what, requested) in [("Sobol points", points), ("coordinates of Sobol points", all)] {
+            if requested > 1 << 32 {
+                return Err(Error::TooLarge { what, requested, limit: 1 << 32 });
+            }
+        }
+        Ok(all)
+    }
+
     /// The same as standard normal numbers, by the [quantile function](Random::normal_by_quantile).
     #[must_use]
     pub fn normal(&self, n: u64) -> Mapped<Coordinates<'_, B>, fn(Expr<u32>) -> Expr<f32>> {
@@ -150,15 +172,74 @@ impl<B: Backend> Source for Coordinates<'_, B> {
         let (table, first, dimensions, i): (ArrayExpr<u32>, Expr<u32>, Expr<u32>, Expr<u32>) =
             (array(table), scalar(*first), scalar(*dimensions), index()).exprs(next);
         let point = i / dimensions;
-        let at = (i - point * dimensions) * STRIDE;
-        let point = point + first;
-        let gray = point ^ (point >> 1);
-        // Bits above those of the last point are zero.
-        let last = u64::from(self.of.first) + self.n.saturating_sub(1);
-        let bits = (u64::BITS - last.leading_zeros()).min(u32::BITS);
-        let xor = (0..bits).fold(lit(0u32), |all, bit| all ^ (table.at(at + bit) & (lit(0u32) - (gray >> bit & 1))));
-        let seed = table.at(at + (STRIDE - 1));
-        if *owen { hashed(xor.reverse_bits(), seed).reverse_bits() } else { xor ^ seed }
+        Point { table, gray: gray(point + first), bits: self.of.bits(self.n), owen: *owen }.coordinate(i - point * dimensions)
+    }
+}
+
+/// Reflected binary code.
+fn gray(i: Expr<u32>) -> Expr<u32> {
+    i ^ (i >> 1)
+}
+
+/// A point of a sequence.
+#[derive(Clone, Copy, Debug)]
+pub struct Point {
+    table: ArrayExpr<u32>,
+    gray: Expr<u32>,
+    /// Bits that are not zero in every point.
+    bits: u32,
+    owen: bool,
+}
+
+impl Point {
+    /// The direction number of bit `bit` from place `at` of the table on, where the point has it.
+    fn direction(&self, at: Expr<u32>, bit: Expr<u32>) -> Expr<u32> {
+        self.table.at(at + bit) & (lit(0u32) - (self.gray >> bit & 1))
+    }
+
+    /// The word of coordinate `j`.
+    fn coordinate(&self, j: Expr<u32>) -> Expr<u32> {
+        let at = j * STRIDE;
+        let xor = (0..self.bits).fold(lit(0u32), |all, bit| all ^ self.direction(at, lit(bit)));
+        self.scrambled(at, xor)
+    }
+
+    /// The same by a loop: of many coordinates in one operator each is a short text.
+    pub(crate) fn looped(&self, j: u32) -> Expr<u32> {
+        let at = lit(j * STRIDE);
+        let (_, xor) = repeat(self.bits, (lit(0u32), lit(0u32)), |(bit, all)| (bit + 1, all ^ self.direction(at, bit)));
+        self.scrambled(at, xor)
+    }
+
+    fn scrambled(&self, at: Expr<u32>, xor: Expr<u32>) -> Expr<u32> {
+        let seed = self.table.at(at + (STRIDE - 1));
+        if self.owen { hashed(xor.reverse_bits(), seed).reverse_bits() } else { xor ^ seed }
+    }
+}
+
+/// Points with all of their coordinates, as an input.
+#[doc(hidden)]
+#[derive(Clone, Debug)]
+pub struct Points<'a, B: Backend> {
+    of: &'a Sobol<B>,
+    n: u64,
+}
+
+impl<B: Backend> Source for Points<'_, B> {
+    type Exprs = Point;
+
+    fn exprs(&self, next: &mut u16) -> Point {
+        let Sobol { table, owen, first, .. } = self.of;
+        let (table, first, i): (ArrayExpr<u32>, Expr<u32>, Expr<u32>) = (array(table), scalar(*first), index()).exprs(next);
+        Point { table, gray: gray(i + first), bits: self.of.bits(self.n), owen: *owen }
+    }
+}
+
+impl<B: Backend> Input<B> for Points<'_, B> {
+    fn collect(&self, c: &mut Collector<B>) -> Result<()> {
+        self.of.check(self.n)?;
+        c.length(self.n)?;
+        (array(&self.of.table), scalar(self.of.first), index()).collect(c)
     }
 }
 
@@ -170,12 +251,7 @@ fn hashed(x: Expr<u32>, seed: Expr<u32>) -> Expr<u32> {
 impl<B: Backend> Input<B> for Coordinates<'_, B> {
     fn collect(&self, c: &mut Collector<B>) -> Result<()> {
         let Sobol { table, dimensions, first, .. } = self.of;
-        let (points, n) = (u64::from(*first).saturating_add(self.n), self.n.saturating_mul((*dimensions).into()));
-        for (what, requested) in [("Sobol points", points), ("coordinates of Sobol points", n)] {
-            if requested > 1 << 32 {
-                return Err(Error::TooLarge { what, requested, limit: 1 << 32 });
-            }
-        }
+        let n = self.of.check(self.n)?;
         c.length(n)?;
         (array(table), scalar(*first), scalar(*dimensions), index()).collect(c)
     }

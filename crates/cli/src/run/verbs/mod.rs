@@ -8,10 +8,32 @@ mod order;
 mod random;
 mod segments;
 mod select;
+mod simulation;
 mod sorted;
 
+use super::options::RunArgs;
 use super::registry::Verb;
+use crate::failure::Result;
 
 /// All families, in the order of the help.
-pub(super) const ALL: [&[Verb]; 9] =
-    [map::VERBS, fold::VERBS, moves::VERBS, order::VERBS, sorted::VERBS, select::VERBS, segments::VERBS, histogram::VERBS, random::VERBS];
+pub(super) const ALL: [&[Verb]; 10] = [
+    map::VERBS,
+    fold::VERBS,
+    moves::VERBS,
+    order::VERBS,
+    sorted::VERBS,
+    select::VERBS,
+    segments::VERBS,
+    histogram::VERBS,
+    random::VERBS,
+    simulation::VERBS,
+];
+
+/// What a verb prints, and draws, beside the file or without one.
+pub(super) fn report(name: &str) -> Option<fn(&RunArgs) -> Result> {
+    match name {
+        "ising" => Some(simulation::ising),
+        "price" => Some(simulation::price),
+        _ => None,
+    }
+}
