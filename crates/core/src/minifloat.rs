@@ -26,10 +26,11 @@
 //! - [`encode`](MiniFloat::encode) rounds once, subnormal numbers as all others, by the format's [`Rounding`]: the sign of a zero that is rounded to stays. An
 //!   `f64` is rounded once, too.
 //! - A number whose rounding with an unbounded exponent is above the greatest finite one becomes infinity, or NaN where there is only that; with
-//!   [`saturating`](MiniFloat::saturating), or where the format has neither, the greatest finite number. Roundings towards zero, and to odd, and those up or down of
-//!   numbers on the other side of zero, stop at the greatest finite number always. Infinity is treated as such a number that rounding to nearest meets.
-//! - NaN loses its sign and payload: it becomes the positive code with the highest bit of the mantissa set alone (the code of all ones but the sign where there is
-//!   one NaN), saturating or not; the greatest finite number where there is none. Every NaN is decoded to the positive quiet one.
+//!   [`saturating`](MiniFloat::saturating), or where the format has neither, the greatest finite number. Roundings towards zero, and to odd, and those up
+//!   or down of numbers on the other side of zero, stop at the greatest finite number always. Infinity is treated as such a number that rounding to
+//!   nearest meets.
+//! - NaN loses its sign and payload: it becomes the positive code with the highest bit of the mantissa set alone (the code of all ones but the sign where
+//!   there is one NaN), saturating or not; the greatest finite number where there is none. Every NaN is decoded to the positive quiet one.
 //!
 //! Source: IEEE 754-2019, sections 3 and 4; Micikevicius and others, *FP8 formats for deep learning* (2022); Open Compute Project, *8-bit floating point
 //! specification* 1.0 and *Microscaling formats (MX)* 1.0; Boldo and Melquiond, *Emulation of FMA and correctly rounded sums* (2008) for rounding to odd.
@@ -318,7 +319,8 @@ impl fmt::Display for MiniFloat {
     }
 }
 
-/// A format by its name: `e4m3`, `e4m3-ieee`, `e5m2`, `e3m4`, `e3m2`, `e2m3`, `e2m1`, `bf16`, `f16`; or by its bits and specials, `e5m8-ieee`, `e6m1-nan`, `e3m3-finite`.
+/// A format by its name: `e4m3`, `e4m3-ieee`, `e5m2`, `e3m4`, `e3m2`, `e2m3`, `e2m1`, `bf16`, `f16`; or by its bits and specials, `e5m8-ieee`, `e6m1-nan`,
+/// `e3m3-finite`.
 ///
 /// ```
 /// use isowarp::minifloat::{MiniFloat, Specials};

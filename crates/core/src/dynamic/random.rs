@@ -40,7 +40,8 @@ pub enum Distribution {
     Circle,
     /// Points of the unit sphere.
     Sphere,
-    /// Points of [`Sobol`]'s sequence in so many dimensions, from that of the position's number on, `f32`, `f64` or words; scrambled by the seed's stream, or not.
+    /// Points of [`Sobol`]'s sequence in so many dimensions, from that of the position's number on, `f32`, `f64` or words; scrambled by the seed's stream,
+    /// or not.
     Sobol(u32, bool),
     /// Points of [`Halton`]'s sequence likewise; shifted, or not.
     Halton(u32, bool),

@@ -15,8 +15,8 @@ use crate::ops::Sum;
 pub enum SumOrder {
     /// One element after the other, as in a loop, and in NumPy's sums along an axis that is not the last.
     Sequential,
-    /// NumPy's pairwise summation, as of `np.sum` of a contiguous array or along its last axis: halves, the first one's length rounded down to a multiple of 8, down to
-    /// blocks of at most 128, which have eight sums of every eighth element, added in pairs, and then the rest.
+    /// NumPy's pairwise summation, as of `np.sum` of a contiguous array or along its last axis: halves, the first one's length rounded down to a multiple
+    /// of 8, down to blocks of at most 128, which have eight sums of every eighth element, added in pairs, and then the rest.
     Pairwise,
     /// Kahan's: what an addition loses is subtracted from the next element. Infinity makes it NaN.
     Kahan,
@@ -27,15 +27,15 @@ pub enum SumOrder {
 /// The type that elements are summed in.
 type RegOf<B, I> = <<I as Elements<B>>::Element as Element>::Reg;
 
-/// Sums in orders of evaluation that are part of the contract, for results of other programs, bit for bit. A [reduction](Reduce) has an order of its own, and is
-/// faster; the exact sum has none.
+/// Sums in orders of evaluation that are part of the contract, for results of other programs, bit for bit. A [reduction](Reduce) has an order of its own,
+/// and is faster; the exact sum has none.
 ///
-/// Elements are floats, `f16` as `f32`. Every sum begins with +0, as NumPy's, so that of nothing and that of zeros is +0. Sequential and corrected sums of a line are one
-/// lane's work, so they are parallel over lines alone; pairwise sums have a lane for each part of up to 256 elements. At most 2^32 - 1 elements. An input
-/// that is no array is stored first. Scratch: a value a line, and of pairwise sums one a part.
+/// Elements are floats, `f16` as `f32`. Every sum begins with +0, as NumPy's, so that of nothing and that of zeros is +0. Sequential and corrected sums of
+/// a line are one lane's work, so they are parallel over lines alone; pairwise sums have a lane for each part of up to 256 elements. At most 2^32 - 1
+/// elements. An input that is no array is stored first. Scratch: a value a line, and of pairwise sums one a part.
 ///
-/// Source: Kahan, *Further remarks on reducing truncation errors* (1965); Neumaier, *Rundungsfehleranalyse einiger Verfahren zur Summation endlicher Summen* (1974);
-/// NumPy 2.4, `pairwise_sum` of `loops_utils.h.src`; Higham, *The accuracy of floating point summation* (1993).
+/// Source: Kahan, *Further remarks on reducing truncation errors* (1965); Neumaier, *Rundungsfehleranalyse einiger Verfahren zur Summation endlicher
+/// Summen* (1974); NumPy 2.4, `pairwise_sum` of `loops_utils.h.src`; Higham, *The accuracy of floating point summation* (1993).
 pub trait OrderedSum: Map + Reduce {
     /// The sum of all elements. Modifier: [`axis`](OrderedSumCall::axis).
     ///
@@ -122,8 +122,8 @@ where
     }
 }
 
-/// Elements that a lane adds in a launch: a fraction of a second, so that no driver takes the device away. Mesa's software adapter ends loops after 65,535 turns of all loops
-/// of a kernel.
+/// Elements that a lane adds in a launch: a fraction of a second, so that no driver takes the device away. Mesa's software adapter ends loops after 65,535
+/// turns of all loops of a kernel.
 const TURNS: u32 = 1 << 15;
 
 /// Elements of a block that NumPy does not halve.

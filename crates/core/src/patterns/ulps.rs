@@ -15,8 +15,9 @@ const HEAD: u64 = 6;
 
 /// How far the elements of two arrays are from each other.
 ///
-/// A pair's distance is that of [`ulp_distance`](Expr::ulp_distance): the number of floats from one to the other. Pairs of NaN and a number are counted apart, as 0
-/// in all else. All results are integers, so they are exact. Three passes over the inputs; scratch is that of a reduction and of a histogram of 66 bins.
+/// A pair's distance is that of [`ulp_distance`](Expr::ulp_distance): the number of floats from one to the other. Pairs of NaN and a number are counted
+/// apart, as 0 in all else. All results are integers, so they are exact. Three passes over the inputs; scratch is that of a reduction and of a histogram
+/// of 66 bins.
 pub trait Ulps: Reduce + Histogram {
     /// The distances of all pairs at the same index, of `f32` or `f64`, in sum.
     ///

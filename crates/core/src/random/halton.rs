@@ -17,11 +17,13 @@ const DIGITS: u32 = 32;
 /// Words of a dimension: its base, what is added to it, and the weights of its digits, the high words first.
 const STRIDE: u32 = 2 + 2 * DIGITS;
 
-/// Points of Halton's sequence in `[0, 1)^d`: coordinate `j` of point `i` has the digits of `i` in base `b`, the `j`-th prime, in reverse order after the point.
+/// Points of Halton's sequence in `[0, 1)^d`: coordinate `j` of point `i` has the digits of `i` in base `b`, the `j`-th prime, in reverse order after the
+/// point.
 ///
-/// The digits weigh `floor(2^64 / b^(k+1))`, and a word is the upper half of their sum in 64 bits: the digits' fraction of 2^32, rounded down, or 1 less where it is above an
-/// integer by less than 2^-17. So it is within 2^-32 of SciPy's `qmc.Halton(d, scramble=False)`. It is a function of `i` and `j` alone. Fetches an element: two a
-/// digit. In many dimensions the first points of neighbouring ones lie on lines; leave some out by [`leaped`](Self::leaped), or take [`Sobol`](super::Sobol)'s.
+/// The digits weigh `floor(2^64 / b^(k+1))`, and a word is the upper half of their sum in 64 bits: the digits' fraction of 2^32, rounded down, or 1 less
+/// where it is above an integer by less than 2^-17. So it is within 2^-32 of SciPy's `qmc.Halton(d, scramble=False)`. It is a function of `i` and `j`
+/// alone. Fetches an element: two a digit. In many dimensions the first points of neighbouring ones lie on lines; leave some out by
+/// [`leaped`](Self::leaped), or take [`Sobol`](super::Sobol)'s.
 ///
 /// ```
 /// # use isowarp::prelude::*;
@@ -34,8 +36,8 @@ const STRIDE: u32 = 2 + 2 * DIGITS;
 /// # Ok::<(), isowarp::Error>(())
 /// ```
 ///
-/// Source: Halton, *On the efficiency of certain quasi-random sequences of points* (1960); Kocis and Whiten, *Computational investigations of low-discrepancy sequences* (1997)
-/// for leaps; Cranley and Patterson, *Randomization of number theoretic methods for multiple integration* (1976) for shifts.
+/// Source: Halton, *On the efficiency of certain quasi-random sequences of points* (1960); Kocis and Whiten, *Computational investigations of
+/// low-discrepancy sequences* (1997) for leaps; Cranley and Patterson, *Randomization of number theoretic methods for multiple integration* (1976) for shifts.
 #[derive(Clone, Debug)]
 pub struct Halton<B: Backend> {
     table: Buffer<B, u32>,
@@ -53,7 +55,8 @@ impl<B: Backend> Halton<B> {
         Self::with(device, dimensions, |_| Ok(0))
     }
 
-    /// The sequence with each coordinate moved by a word of its dimension, the generator's next ones, modulo 1: each is uniform, and points stay as even as they were.
+    /// The sequence with each coordinate moved by a word of its dimension, the generator's next ones, modulo 1: each is uniform, and points stay as even
+    /// as they were.
     ///
     /// # Errors
     /// As [`new`](Self::new); [`Error::InvalidArgument`] where the stream has not as many words.

@@ -45,8 +45,8 @@ fn power(k: usize, mut of: Matrix, mut n: u64) -> Matrix {
     all
 }
 
-/// Numbers of MRG32k3a, a generator of period 2^191 with streams 2^127 apart and substreams 2^76 apart, as of L'Ecuyer's `RngStreams`: for results of programs that draw from
-/// it. [`Random`](super::Random) is faster.
+/// Numbers of MRG32k3a, a generator of period 2^191 with streams 2^127 apart and substreams 2^76 apart, as of L'Ecuyer's `RngStreams`: for results of
+/// programs that draw from it. [`Random`](super::Random) is faster.
 ///
 /// Number `i` is the state's `i`-th successor, which eight products of matrices find, one for each digit of `i` in base 16, so that a draw is an input as any
 /// other.
@@ -64,8 +64,8 @@ fn power(k: usize, mut of: Matrix, mut n: u64) -> Matrix {
 /// # Ok::<(), isowarp::Error>(())
 /// ```
 ///
-/// Source: L'Ecuyer, *Good parameters and implementations for combined multiple recursive random number generators* (1999); L'Ecuyer, Simard, Chen and Kelton, *An object-oriented
-/// random-number package with many long streams and substreams* (2002).
+/// Source: L'Ecuyer, *Good parameters and implementations for combined multiple recursive random number generators* (1999); L'Ecuyer, Simard, Chen and
+/// Kelton, *An object-oriented random-number package with many long streams and substreams* (2002).
 #[derive(Clone, Debug)]
 pub struct Mrg32k3a<B: Backend> {
     table: Buffer<B, u32>,
@@ -126,8 +126,8 @@ impl<B: Backend> Mrg32k3a<B> {
         Self { table: self.table.clone(), state }
     }
 
-    /// `n` numbers, at most 2^32: words from 1 to 2^32 - 209 for `u32`, `((word - 1) >> 8) 2^-24` in `f32`, and `word / (2^32 - 208)` in `f64`, by a product with the
-    /// reciprocal, as L'Ecuyer's program has it.
+    /// `n` numbers, at most 2^32: words from 1 to 2^32 - 209 for `u32`, `((word - 1) >> 8) 2^-24` in `f32`, and `word / (2^32 - 208)` in `f64`, by a
+    /// product with the reciprocal, as L'Ecuyer's program has it.
     #[must_use]
     pub fn uniform<T: MrgNumber>(&self, n: u64) -> Mapped<MrgWords<'_, B>, fn(Expr<u32>) -> Expr<T>> {
         MrgWords { of: self, n }.map(T::of_word)

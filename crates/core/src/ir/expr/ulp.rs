@@ -70,9 +70,9 @@ impl<T: Ulp> Expr<T> {
 }
 
 impl Expr<f32> {
-    /// Error against a value in `f64`, in units in the last place of an `f32` as great as that: `|self - exact| / ulp`, where `ulp` is 2^-23 of the power of two at or
-    /// below `|exact|`, and 2^-149 at least. The difference is rounded once; below 1/2 the value is correctly rounded. Infinity of the same sign, or of
-    /// what rounds to it, is no error; NaN is one with all but NaN, and then the result is NaN.
+    /// Error against a value in `f64`, in units in the last place of an `f32` as great as that: `|self - exact| / ulp`, where `ulp` is 2^-23 of the power
+    /// of two at or below `|exact|`, and 2^-149 at least. The difference is rounded once; below 1/2 the value is correctly rounded. Infinity of the same
+    /// sign, or of what rounds to it, is no error; NaN is one with all but NaN, and then the result is NaN.
     ///
     /// ```
     /// # use isowarp::prelude::*;
