@@ -151,7 +151,7 @@ pub(super) fn ising(args: &RunArgs) -> Result {
     drop(progress);
     if measured > 0 {
         let header = ["temperature", "|magnetisation|", "energy", "Binder's cumulant", "heat capacity", "susceptibility"];
-        screen::say(table::table(&header, &[0, 1, 2, 3, 4, 5], &rows))?;
+        tell(args, &table::table(&header, &[0, 1, 2, 3, 4, 5], &rows))?;
     }
     if let Some(output) = plot {
         let drawn = curves::svg(&points)?;
@@ -162,6 +162,11 @@ pub(super) fn ising(args: &RunArgs) -> Result {
         output.write(|w| w.write_all(&drawn))?;
     }
     Ok(())
+}
+
+/// Prints a table, beside an array that goes to standard output.
+fn tell(args: &RunArgs, text: &str) -> Result {
+    if args.output.as_os_str() == "-" { screen::say_beside(text) } else { screen::say(text) }
 }
 
 /// The mean, and its error in units of its last two digits.
@@ -238,5 +243,5 @@ pub(super) fn price(args: &RunArgs) -> Result {
         let name = if matches!(of.kind, Kind::Barrier(..)) { "formula, approximate for steps" } else { "formula" };
         rows.push(row(name, exact, String::new()));
     }
-    screen::say(table::table(&["", "price", "standard error"], &[1, 2], &rows))
+    tell(args, &table::table(&["", "price", "standard error"], &[1, 2], &rows))
 }

@@ -7,8 +7,7 @@ use crate::random::Blocks;
 
 type Word = Expr<u32>;
 
-/// Blocks that are computed for every word. Of 32 spins one in a hundred words has one that sixteen bits do not decide, of twelve bits one in ten; what they
-/// leave open is decided in a loop.
+/// Blocks that are computed for every word. Of a hundred words of 32 spins less than one has a spin that their twelve bits leave open; a loop decides that.
 const BLOCKS: u32 = 3;
 
 /// Blocks of a random number's 32 bits.
@@ -125,7 +124,7 @@ mod tests {
 
     /// Three blocks of ten rounds with four multiplications each are most of it.
     #[test]
-    fn a_spin_takes_a_dozen_instructions() {
+    fn a_spin_takes_less_than_twenty_instructions() {
         for (shape, most) in [(&[1024u32, 1024, 1024][..], 17.0), (&[1024, 1024], 16.0)] {
             let [before, turn] = instructions(&step(shape));
             let sum = |of: &BTreeMap<String, u32>| f64::from(of.values().sum::<u32>()) / 128.0;
