@@ -51,6 +51,7 @@ impl Cpu {
             max_groups_per_dim: u32::MAX,
             numerics: NumericsVerdict::Strict,
             unproven: Vec::new(),
+            loop_turns: None,
             fma: FmaKind::Native,
             timestamps: true,
             chosen: OnceLock::new(),

@@ -268,6 +268,7 @@ fn caps(driver: Driver, info: &DeviceInfo, numerics: NumericsVerdict, unproven: 
         max_groups_per_dim: i32::MAX as u32,
         numerics,
         unproven,
+        loop_turns: None,
         fma: FmaKind::Native,
         timestamps: true,
         chosen: std::sync::OnceLock::new(),

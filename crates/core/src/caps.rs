@@ -105,6 +105,13 @@ pub enum Capability {
         /// The code that it lacks.
         code: Code,
     },
+    /// So many turns of the loops of an operator.
+    Turns {
+        /// Turns that they may take together.
+        needed: u64,
+        /// The most that the device surely takes.
+        limit: u64,
+    },
 }
 
 impl Capability {
@@ -121,6 +128,7 @@ impl Capability {
             Self::WorkgroupSize { .. } | Self::WorkgroupMemory { .. } => {
                 "open the device with all that its adapter offers (`Wgpu::wanted_limits`), or use another backend"
             }
+            Self::Turns { .. } => "give the loop a lower bound, go on from its state in another call, or use another backend",
             Self::Kernel { .. } => "use a backend that the kernel has code for, or add it to the kernel's row",
         }
     }
@@ -136,6 +144,7 @@ impl fmt::Display for Capability {
             Self::Atomics64 => f.write_str("atomic minimum and maximum of 64 bits"),
             Self::WorkgroupSize { needed, limit } => write!(f, "room for {needed} invocations in one workgroup: its limit is {limit}"),
             Self::WorkgroupMemory { needed, limit } => write!(f, "{needed} bytes of workgroup memory: its limit is {limit}"),
+            Self::Turns { needed, limit } => write!(f, "{needed} turns of the loops of an operator: its limit is {limit}"),
             Self::Kernel { name, code } => write!(f, "{code} of the kernel `{name}`"),
         }
     }
@@ -178,6 +187,9 @@ pub struct Caps {
     pub numerics: NumericsVerdict,
     /// Operations that the device computes otherwise, each with a witness: operators made of them are refused in `Numerics::Strict`.
     pub unproven: Vec<(Operation, String)>,
+    /// The most turns that the loops of a map's operator surely take together, where the device ends loops by itself. Operators whose bounds come to more are
+    /// refused, in other patterns of a sixteenth, since an invocation has more elements there.
+    pub loop_turns: Option<u64>,
     /// How `fma` is computed.
     pub fma: FmaKind,
     /// Whether device time can be measured.

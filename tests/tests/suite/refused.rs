@@ -142,3 +142,28 @@ fn bytes_behind_the_last_word_are_not_unpacked() {
         untouched(&[&words, &out]);
     });
 }
+
+#[test]
+fn loops_that_a_device_would_end_are_refused() {
+    use isowarp::backend::Backend as _;
+    use isowarp::caps::Capability;
+    each(|d| {
+        let turns = 100_000;
+        let x = sevens(d, 5);
+        let expected = (0..turns).fold(3u32, |x, _| x.wrapping_mul(5).wrapping_add(1));
+        let map = d.map_into(counting(5), |_| repeat(turns, lit(3u32), |x| x * 5 + 1), &x);
+        let sum = d.reduce(counting(5).map(|_| repeat(turns / 100, lit(3u32), |x| x * 5 + 1)), Max).run();
+        let Some(limit) = d.caps().loop_turns else {
+            map.unwrap();
+            assert_eq!(x.read_blocking().unwrap(), [expected; 5]);
+            sum.unwrap();
+            return;
+        };
+        let refused = |error| matches!(error, Error::Unsupported { capability: Capability::Turns { limit: of, .. }, .. } if of <= limit);
+        assert!(refused(map.unwrap_err()) && refused(sum.unwrap_err()));
+        untouched(&[&x]);
+        // As many as it takes.
+        d.map_into(counting(5), |_| repeat(limit as u32, lit(3u32), |x| x * 5 + 1), &x).unwrap();
+        assert_eq!(x.read_blocking().unwrap(), [(0..limit).fold(3u32, |x, _| x.wrapping_mul(5).wrapping_add(1)); 5]);
+    });
+}

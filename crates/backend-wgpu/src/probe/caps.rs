@@ -41,6 +41,8 @@ pub(crate) fn caps(context: &Context, report: &Report) -> Caps {
         max_groups_per_dim: limits.max_compute_workgroups_per_dimension,
         numerics: report.numerics.clone(),
         unproven: report.unproven.clone(),
+        // Mesa's software rasteriser ends all loops of an invocation after 65,535 turns in all, without a word; four elements may have a loop each.
+        loop_turns: context.info.name.starts_with("llvmpipe").then_some(1 << 13),
         fma: report.fma,
         timestamps: context.features.contains(wgpu::Features::TIMESTAMP_QUERY),
         chosen: OnceLock::new(),

@@ -405,6 +405,25 @@ impl Func {
         (first..at).map(|id| if let Node::Carried { next, .. } = nodes[id as usize] { (id, next) } else { (id, id) })
     }
 
+    /// The most turns that all loops take together.
+    #[must_use]
+    pub fn most_turns(&self) -> u64 {
+        // Loops that are open: where they end, and how often their bodies run.
+        let mut open: Vec<(Id, u64)> = Vec::new();
+        let mut all = 0u64;
+        for (i, node) in self.nodes.iter().enumerate() {
+            while open.last().is_some_and(|&(end, _)| i as Id >= end) {
+                open.pop();
+            }
+            if let Node::Loop { turns, end, .. } = *node {
+                let times = open.last().map_or(1, |&(_, times)| times).saturating_mul(turns.into());
+                all = all.saturating_add(times);
+                open.push((end, times));
+            }
+        }
+        all
+    }
+
     /// Calls `f` with each operand of a node; of a carried value its loop is one.
     pub fn operands(node: &Node, mut f: impl FnMut(Id)) {
         match *node {

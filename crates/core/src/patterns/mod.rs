@@ -213,6 +213,9 @@ pub(crate) fn constants(func: &Func) -> Vec<u64> {
     (0..func.results.len()).map(|k| e.result(k)[0]).collect()
 }
 
+/// Elements of an invocation beside one of a map's, as far as loops are counted: see [`Caps::loop_turns`](crate::caps::Caps::loop_turns).
+const ELEMENTS: u64 = 16;
+
 /// Fails where the device cannot run these operators, or cannot be trusted with them under the strict contract.
 pub(crate) fn check_ops<B: Backend>(device: &B, pattern: &'static str, numerics: Numerics, ops: &[&Func]) -> Result<()> {
     let caps = device.caps();
@@ -220,6 +223,12 @@ pub(crate) fn check_ops<B: Backend>(device: &B, pattern: &'static str, numerics:
         for (ty, dtype) in [(Ty::F64, DType::F64), (Ty::I64, DType::I64), (Ty::U64, DType::U64)] {
             if f.types.contains(&ty) && !caps.supports(dtype) {
                 return Err(Error::Unsupported { pattern, capability: Capability::DType(dtype), device: caps.device.clone() });
+            }
+        }
+        if let Some(limit) = caps.loop_turns {
+            let (needed, limit) = (f.most_turns(), if pattern == "map" { limit } else { limit / ELEMENTS });
+            if needed > limit {
+                return Err(Error::Unsupported { pattern, capability: Capability::Turns { needed, limit }, device: caps.device.clone() });
             }
         }
         if numerics == Numerics::Strict

@@ -122,9 +122,9 @@ where
     }
 }
 
-/// Elements that a lane adds in a launch: a fraction of a second, so that no driver takes the device away. Mesa's software adapter ends loops after 65,535
-/// turns of all loops of a kernel.
-const TURNS: u32 = 1 << 15;
+/// Elements that a lane adds in a launch: a fraction of a second, so that no driver takes the device away, and no more turns than
+/// [every device](crate::caps::Caps::loop_turns) takes.
+const TURNS: u32 = 1 << 13;
 
 /// Elements of a block that NumPy does not halve.
 const BLOCK: u32 = 128;
