@@ -1,11 +1,13 @@
 //! The options of `isowarp run`, each declared once; a verb names those that it takes.
 
+mod random;
 mod simulation;
 
 use super::registry::Verb;
 use crate::args::{DeviceArgs, Dist, GeneratorArg, LayoutArg, NumericsArg, OptionKind, Ord, Side, StartArg};
 use clap::builder::{EnumValueParser, PossibleValuesParser, TypedValueParser as _};
 use clap::{Arg, ArgAction, ArgMatches, ValueEnum, value_parser};
+pub(super) use random::*;
 pub(super) use simulation::*;
 use std::path::PathBuf;
 
@@ -428,65 +430,6 @@ pub(super) fn dtype() -> Arg {
 
 pub(super) fn needed_dtype() -> Arg {
     dtype().required(true)
-}
-
-pub(super) fn dist() -> Arg {
-    choice::<Dist>("dist", "DISTRIBUTION", "What is drawn").required(true)
-}
-
-pub(super) fn generator() -> Arg {
-    choice::<GeneratorArg>("generator", "NAME", "Where words come from; philox without")
-}
-
-pub(super) fn seed() -> Arg {
-    arg("seed", "N", "The seed; 0 without").value_parser(value_parser!(u64))
-}
-
-pub(super) fn stream() -> Arg {
-    arg("stream", "N", "The stream of the seed; 0 without").value_parser(value_parser!(u64))
-}
-
-pub(super) fn position() -> Arg {
-    arg("position", "N", "The word of the stream to begin with; 0 without").value_parser(value_parser!(u64))
-}
-
-pub(super) fn mean() -> Arg {
-    text(
-        "mean",
-        "X",
-        "The mean: 0 of normal numbers without, of the logarithms of lognormal ones too, 1 of exponential ones and of Poisson's counts",
-    )
-    .value_parser(value_parser!(f32))
-}
-
-pub(super) fn deviation() -> Arg {
-    text("deviation", "X", "The standard deviation of normal numbers, and of lognormal ones' logarithms; 1 without")
-        .value_parser(value_parser!(f32))
-}
-
-pub(super) fn trials() -> Arg {
-    arg("trials", "N", "Trials of a binomial count; 1 without").value_parser(value_parser!(u32))
-}
-
-pub(super) fn probability() -> Arg {
-    text("probability", "P", "Probability of a success in each trial; 0.5 without").value_parser(value_parser!(f32))
-}
-
-pub(super) fn alpha() -> Arg {
-    text("alpha", "X", "Shape of the gamma distribution; 1 without").value_parser(value_parser!(f32))
-}
-
-pub(super) fn scale() -> Arg {
-    text("scale", "X", "Scale of the gamma distribution, whose mean is --alpha times this; 1 without").value_parser(value_parser!(f32))
-}
-
-pub(super) fn probabilities() -> Arg {
-    list("probabilities", "WEIGHTS", "How likely 0, 1, 2, ... are, such as 1,0.5,2: weights that need not sum to 1")
-        .value_parser(value_parser!(f64))
-}
-
-pub(super) fn integers() -> Arg {
-    list("range", "LOW,HIGH", "Integers from LOW to before HIGH")
 }
 
 pub(super) fn chunk_size() -> Arg {
