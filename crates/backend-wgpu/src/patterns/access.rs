@@ -145,8 +145,7 @@ pub(super) fn leaf(signature: &Signature, k: usize, calls: &mut BTreeSet<String>
     }
 }
 
-/// Fetches of an operator that stand behind branches. Of more than that SwiftShader's compiler makes gigabytes; without a branch a comparison with the
-/// element before takes a fifth longer on an H100.
+/// Fetches of an operator that stand behind branches on a GPU: without a branch a comparison with the element before takes a fifth longer on an H100.
 const FEW: usize = 2;
 
 /// Whether the fetches of an operator are few.

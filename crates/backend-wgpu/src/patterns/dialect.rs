@@ -21,6 +21,8 @@ pub(crate) struct Dialect {
     pub(crate) seeds: Seeds,
     /// Operations that the adapter gets wrong.
     pub(crate) repairs: Operations,
+    /// Whether few fetches of an operator may stand behind branches: of more SwiftShader's compiler, and kernels have copies, makes gigabytes.
+    pub(crate) branches: bool,
 }
 
 /// A zero that no compiler can see through: Mesa folds `x + 0.0`, `0.0 - x` and `x * 0.0` as if zero had no sign and NaN did not exist. Element
@@ -129,6 +131,7 @@ impl Dialect {
         int64: false,
         seeds: Seeds::NONE,
         repairs: Operations::NONE,
+        branches: true,
     };
 
     /// With what is the adapter's own of f64.

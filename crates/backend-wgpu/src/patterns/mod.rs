@@ -30,7 +30,7 @@ pub(crate) use access::from_words;
 use arrayvec::ArrayVec;
 pub(crate) use dialect::Dialect;
 use isowarp_core::backend::Backend as _;
-use isowarp_core::caps::Capability;
+use isowarp_core::caps::{Capability, DeviceKind};
 use isowarp_core::error::{Error, Result};
 use isowarp_core::ir::Func;
 use isowarp_core::patterns::ScanTask;
@@ -194,7 +194,8 @@ impl Wgpu {
             return dialect;
         }
         let plain = Dialect { int64: self.report().int64 == Some(true), ..Dialect::PLAIN };
-        Dialect { fma: self.caps().fma, seeds: self.report().seeds, repairs: self.report().repairs, ..plain.with_f64(wide) }
+        let branches = self.caps().kind != DeviceKind::Cpu;
+        Dialect { fma: self.caps().fma, seeds: self.report().seeds, repairs: self.report().repairs, branches, ..plain.with_f64(wide) }
     }
 
     /// Invocations of a workgroup: so many if the adapter has them, else as many as every adapter has.

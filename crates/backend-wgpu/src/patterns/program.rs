@@ -167,8 +167,13 @@ impl Program<'_> {
 
     /// The whole WGSL.
     pub(super) fn text(&self, dialect: Dialect) -> Result<String> {
-        let mut w =
-            Writer { signature: self.signature, options: dialect.options(self.numerics), calls: BTreeSet::new(), text: String::new() };
+        let mut w = Writer {
+            signature: self.signature,
+            options: dialect.options(self.numerics),
+            branches: dialect.branches,
+            calls: BTreeSet::new(),
+            text: String::new(),
+        };
         let mut members: Vec<String> = ["base", "base_high"].iter().chain(self.template.args).map(|&m| m.to_owned()).collect();
         let mut arrays = Vec::new();
         match self.operators {
@@ -213,6 +218,7 @@ impl Program<'_> {
 pub(super) struct Writer<'a> {
     pub(super) signature: &'a Signature,
     options: WgslOptions,
+    branches: bool,
     pub(super) calls: BTreeSet<String>,
     pub(super) text: String,
 }
@@ -220,7 +226,7 @@ pub(super) struct Writer<'a> {
 impl Writer<'_> {
     /// The functions of the leaves of an operator.
     pub(super) fn leaves(&mut self, f: &Func, name: &str) {
-        let few = access::fetches_few(f);
+        let few = self.branches && access::fetches_few(f);
         for k in 0..self.signature.leaves.len() {
             let leaf = access::leaf(self.signature, k, &mut self.calls);
             let fetch = access::fetch(self.signature, (name, few), k, &mut self.calls);
@@ -250,7 +256,7 @@ impl Writer<'_> {
         for c in all {
             let name = format!("op_{}", c.name);
             for k in (0..self.signature.leaves.len()).filter(|&k| c.looks_at(k)) {
-                let fetch = access::fetch(self.signature, (&name, access::fetches_few(c.func)), k, &mut self.calls);
+                let fetch = access::fetch(self.signature, (&name, self.branches && access::fetches_few(c.func)), k, &mut self.calls);
                 self.text.push_str(&fetch);
             }
             self.function(c.func, &name);

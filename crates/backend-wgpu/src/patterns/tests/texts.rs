@@ -22,8 +22,12 @@ use std::sync::Arc;
 pub(super) const NATIVE: Dialect =
     Dialect { fma: FmaKind::Native, native_fma64: true, native_div64: true, native_sqrt64: true, int64: true, ..Dialect::PLAIN };
 pub(super) const SEEDED: Dialect = Dialect { seeds: Seeds { reciprocal: Some(Seed::Close), root: true, byte_root: true }, ..NATIVE };
-pub(super) const GUARDED: Dialect =
-    Dialect { fma: FmaKind::Guarded, seeds: Seeds { reciprocal: Some(Seed::Coarse), root: true, byte_root: true }, ..NATIVE };
+pub(super) const GUARDED: Dialect = Dialect {
+    fma: FmaKind::Guarded,
+    seeds: Seeds { reciprocal: Some(Seed::Coarse), root: true, byte_root: true },
+    branches: false,
+    ..NATIVE
+};
 const DIALECTS: [Dialect; 4] = [Dialect::PLAIN, SEEDED, Dialect { fma: FmaKind::ViaF64, ..Dialect::PLAIN }, GUARDED];
 
 /// An adapter that gets every operation wrong that has an exact form.
