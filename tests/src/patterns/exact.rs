@@ -79,13 +79,12 @@ fn groups<B: Target>(c: &mut Cases<B>) {
             let x = input::<B, f32>(d, Fill::Wide, n, "x")?;
             // Empty ones, short ones, and one that has what is left.
             let offsets = d.generate(102, index(), move |i| select(i.eq(101), n as u32, (i * i / 7).min(n as u32)))?;
-            let wide = d.map(&offsets, |o| o.cast::<u32>())?;
-            Ok((d.exact_sum(&x).segments(&offsets).run()?, d.exact_mean(&x).segments(&wide).checked().run()?))
+            Ok((d.exact_sum(&x).segments(&offsets).run()?, d.exact_mean(&x).segments(&offsets).checked().run()?))
         });
         c.add(format!("exact/by_key/f32/n={n}"), move |d| {
             let x = input::<B, f32>(d, Fill::Cancel, n, "x")?;
             let keys = d.generate(n, index(), |i| (i / 5 * i / 977) & 255)?;
-            let (sums, means) = (d.exact_sum(&x).by_key(&keys).run()?, d.exact_mean(&x).by_key(keys.map(|k| k.cast::<f32>())).run()?);
+            let (sums, means) = (d.exact_sum(&x).by_key(&keys).run()?, d.exact_mean(&x).by_key(keys.map(Expr::cast::<f32>)).run()?);
             let n = sums.len_blocking()?;
             Ok((sums.values.0.slice(..n)?, sums.values.1.slice(..n)?, means.values.1.slice(..n)?))
         });

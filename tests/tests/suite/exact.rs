@@ -185,7 +185,7 @@ fn exact_sums_that_do_not_fit_are_refused_and_nothing_is_written() {
         } else {
             assert!(matches!(d.exact_dot((&x, &x)).run().unwrap_err(), Error::Unsupported { .. }));
         }
-        let none: ExactCall<'_, _, _, _> = d.exact_sum(counting64(1 << 33).map(|i| i.cast::<f32>()));
+        let none: ExactCall<'_, _, _, _> = d.exact_sum(counting64(1 << 33).map(Expr::cast::<f32>));
         assert!(matches!(none.axis(&[2, 1 << 32], 1).run().unwrap_err(), Error::TooLarge { .. }));
         assert_eq!(out.read_blocking().unwrap(), [5.0; 2]);
     });

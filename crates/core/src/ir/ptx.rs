@@ -274,17 +274,17 @@ impl Ptx {
             if let Node::Call1(..) | Node::Call2(..) = node {
                 self.elementary(node, i, &mut values[..own]);
             } else {
-                for k in 0..own {
+                for (k, lane_values) in values.iter_mut().enumerate().take(own) {
                     let lane = if paired { 2 * k } else { k };
                     let v = if let OfFour::Place(mask) = of_four {
                         self.constant(f.types[i as usize], lane as u64 & u64::from(mask))
                     } else if let Node::Fetch(param, a) = node {
-                        let (index, sum) = (&value(&values[k], a), f.param_and_constant(a));
+                        let (index, sum) = (&value(lane_values, a), f.param_and_constant(a));
                         fetch(self, Fetched { param, index, sum, lane })
                     } else {
-                        self.step(f, i, &args[lane], &values[k])
+                        self.step(f, i, &args[lane], lane_values)
                     };
-                    values[k][i as usize] = Some(v);
+                    lane_values[i as usize] = Some(v);
                 }
             }
             if paired {

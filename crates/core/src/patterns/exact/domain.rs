@@ -247,13 +247,13 @@ impl<B: ExactSums, J: Numbers<B>> ExactDomain<B> for Keys<J> {
             Some(keys) => keys.clone(),
             None => {
                 let keys = device.buffer::<J::Element>(n)?;
-                device.generate_into(n, Lent(&self.0), |key| key.store_as::<J::Element>(), &keys)?;
+                device.generate_into(n, Lent(&self.0), Expr::store_as::<J::Element>, &keys)?;
                 keys
             }
         };
         let begins = (&keys, array(&keys), index()).map(|(key, all, i)| select(starts(Expr::eq, all, key, i), 1u32, 0u32));
         let labels = device.scan(begins, Sum).run()?;
-        device.unique(&keys).by(|a, b| a.eq(b)).write_to((found, count))?;
+        device.unique(&keys).by(Expr::eq).write_to((found, count))?;
         sums.by_labels(n, (&labels, |label| label - 1u32), n, Some(count), &out)
     }
 }
