@@ -73,7 +73,7 @@ fn bench_measures_the_patterns_asked_for() {
 #[test]
 fn bench_refuses_what_it_does_not_know() {
     for (args, what) in [
-        (&["bench", "sorts"][..], "unknown pattern `sorts`; known: copy, map, zip, generate, reduce, argmin"),
+        (&["bench", "sorts"][..], "unknown pattern `sorts`; known: copy, map, zip, generate, cast, reduce, sum, ulp, argmin"),
         (&["bench", "--sizes", "2^x"], "`2^x` is no size"),
         (&["bench", "--backend", "gpu"], "unknown backend `gpu`"),
         (&["bench", "copy", "--plot", "/nowhere/at/all.svg"], "cannot write"),
