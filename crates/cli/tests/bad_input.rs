@@ -2,39 +2,9 @@
 
 mod common;
 
-use common::{command, data, isowarp, isowarp_with_input, lines_of_failure as lines};
+use common::{KEPT, advises, command, data, isowarp, isowarp_with_input, lines_of_failure as lines, refused, says};
 use std::fs;
 use std::path::Path;
-
-const KEPT: &[u8] = b"what was there before";
-
-/// Runs `isowarp run` with these arguments onto a file that is there already, and returns the error's lines.
-#[track_caller]
-fn refused(args: &[&str]) -> Vec<String> {
-    let dir = tempfile::tempdir().expect("a directory");
-    let out = dir.path().join("out.npy");
-    fs::write(&out, KEPT).expect("a file");
-    let mut all = vec!["run"];
-    all.extend(args);
-    all.extend(["--out", out.to_str().expect("text")]);
-    let run = isowarp(&all);
-    assert_eq!(fs::read(&out).expect("the file"), KEPT, "the output is as it was");
-    assert_eq!(fs::read_dir(dir.path()).expect("a directory").count(), 1, "nothing is left beside it");
-    lines(&run)
-}
-
-/// One line, and one with what to do.
-#[track_caller]
-fn says(lines: &[String], what: &str) {
-    assert!(lines[0].contains(what), "{lines:?} does not say {what}");
-    assert!(lines.len() == 2 && lines[1].starts_with("  help: ") && lines[1].len() > 12, "{lines:?}");
-}
-
-#[track_caller]
-fn advises(lines: &[String], what: &str, help: &str) {
-    says(lines, what);
-    assert!(lines[1].contains(help), "{lines:?} does not advise {help}");
-}
 
 #[test]
 fn an_expression_that_does_not_parse_shows_the_place() {
@@ -62,7 +32,6 @@ fn an_operator_of_the_wrong_type_or_arity_shows_the_place() {
     assert_eq!(mixed, ["error: `+` of u32 and i32; convert one of them: u32(...) or i32(...)", "  x + y", "    ^"]);
     assert!(refused(&["reduce", "--in", "x_f4.npy", "--op", "and"])[0].contains("`&` is not defined for f32"));
     says(&refused(&["reduce", "--in", "x_f4.npy", "--op", "x < y"]), "result of the combining operator: expected (f32), found (bool)");
-    says(&refused(&["mean", "--in", "w_i4.npy"]), "defined for floats, not i32");
     says(&refused(&["norm", "--in", "w_u1.npy"]), "defined for floats, not u8");
     says(&refused(&["dot", "--in", "w_i4.npy", "--in", "w_u4.npy"]), "inputs of `dot`: expected (i32, i32), found (i32, u32)");
 }
@@ -459,29 +428,6 @@ fn options_that_make_no_sense_are_refused() {
     says(&refused(&["dot", "--in", "x_f4.npy"]), "dot takes 2 inputs");
     says(&refused(&["zip", "--in", "x_f4.npy", "--op", "x"]), "zip takes 2 to 4 inputs");
     says(&refused(&["generate", "--n", "3", "--dtype", "f99", "--op", "i"]), "unknown element type `f99`");
-    says(&refused(&["random", "--n", "3"]), "not provided: --dist <DISTRIBUTION>");
-    says(&refused(&["random", "--n", "3", "--dist", "normal", "--dtype", "f64"]), "the distribution has no f64");
-    says(&refused(&["random", "--n", "3", "--dist", "uniform", "--mean", "1"]), "--mean is not for this distribution");
-    says(&refused(&["random", "--n", "3", "--dist", "integers"]), "needs --range");
-    says(&refused(&["random", "--n", "3", "--dist", "integers", "--range", "7,7"]), "range: it is empty");
-    says(&refused(&["random", "--n", "3", "--dist", "normal", "--deviation", "-1"]), "deviation: it is negative or not finite");
-    says(&refused(&["random", "--n", "3", "--dist", "discrete", "--probabilities", "0,0"]), "weights: their sum is 0");
-    says(&refused(&["random", "--n", "3", "--dist", "bits", "--position", "18446744073709551614"]), "position: a stream has 2^64 words");
-    says(&refused(&["sum", "--in", "w_i4.npy"]), "values to sum in an order: they are floats, not i32");
-    says(&refused(&["sum", "--in", "x_f4.npy", "--axis", "3"]), "there is no axis 3");
-    says(&refused(&["sum", "--exact", "--in", "w_i4.npy"]), "values to sum exactly: they are floats, not i32");
-    says(&refused(&["sum", "--exact", "--order", "kahan", "--in", "x_f4.npy"]), "cannot be used with");
-    says(&refused(&["mean", "--axis", "0", "--in", "x_f4.npy"]), "--exact");
-    says(&refused(&["ulp", "--in", "w_u1.npy", "--in", "w_i4.npy"]), "values to compare: u8 is not i32");
-    says(&refused(&["cast", "--in", "x_f4.npy"]), "not provided: --from <FORMAT>");
-    says(&refused(&["cast", "--in", "x_f4.npy", "--to", "e9m3-ieee"]), "an exponent has 1 to 8 bits, not 9");
-    says(&refused(&["cast", "--in", "x_f4.npy", "--to", "e4m12-nan"]), "more than 16");
-    says(&refused(&["cast", "--in", "w_i4.npy", "--to", "e4m3"]), "--to is for floats, not i32");
-    says(&refused(&["cast", "--in", "x_f4.npy", "--from", "e4m3"]), "--from is for codes in u8, u16 or u32, not f32");
-    says(&refused(&["cast", "--in", "x_f4.npy", "--to", "e4m3", "--seed", "1"]), "--seed is for --rounding stochastic");
-    says(&refused(&["random", "--n", "3", "--dist", "halton"]), "need --dimensions");
-    says(&refused(&["random", "--n", "3", "--dist", "halton", "--dimensions", "129"]), "dimensions of Halton points");
-    says(&refused(&["random", "--n", "3", "--dist", "normal", "--scramble"]), "--scramble is not for this distribution");
     says(&refused(&["reduce", "--in", "x_f4.npy", "--axis", "3"]), "there is no axis 3 in an array of shape (5, 7, 3)");
     says(&refused(&["reduce", "--in", "x_f4.npy", "--op", "sum", "--identity", "0"]), "has its own");
     for (pattern, op, identity, says_so) in [

@@ -131,3 +131,35 @@ impl Npy {
         self.bytes.chunks_exact(4).map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect()
     }
 }
+
+/// Content of a file that a run which fails leaves as it is.
+pub(crate) const KEPT: &[u8] = b"what was there before";
+
+/// Runs `isowarp run` with these arguments onto a file that is there already, and returns the error's lines.
+#[track_caller]
+pub(crate) fn refused(args: &[&str]) -> Vec<String> {
+    let dir = tempfile::tempdir().expect("a directory");
+    let out = dir.path().join("out.npy");
+    std::fs::write(&out, KEPT).expect("a file");
+    let mut all = vec!["run"];
+    all.extend(args);
+    all.extend(["--out", out.to_str().expect("text")]);
+    let run = isowarp(&all);
+    assert_eq!(std::fs::read(&out).expect("the file"), KEPT, "the output is as it was");
+    assert_eq!(std::fs::read_dir(dir.path()).expect("a directory").count(), 1, "nothing is left beside it");
+    lines_of_failure(&run)
+}
+
+/// One line, and one with what to do.
+#[track_caller]
+pub(crate) fn says(lines: &[String], what: &str) {
+    assert!(lines[0].contains(what), "{lines:?} does not say {what}");
+    assert!(lines.len() == 2 && lines[1].starts_with("  help: ") && lines[1].len() > 12, "{lines:?}");
+}
+
+/// The same, with advice that is so.
+#[track_caller]
+pub(crate) fn advises(lines: &[String], what: &str, help: &str) {
+    says(lines, what);
+    assert!(lines[1].contains(help), "{lines:?} does not advise {help}");
+}

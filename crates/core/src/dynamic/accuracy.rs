@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::ir::Ulp;
 use crate::patterns::{ExactSums as _, Map as _, OrderedSum as _, Patterns, SumOrder, Ulps as _};
 
-/// What is summed exactly.
+/// Terms and result of an exact sum.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub enum ExactSum {
     /// The elements.

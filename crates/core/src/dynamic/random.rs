@@ -92,6 +92,21 @@ fn refused<T>(of: &Distribution, dtype: DType) -> Result<T> {
 impl<B: Patterns> Job<'_, B> {
     pub(super) fn random(&self, random: Random, of: &Distribution, n: u64, dtype: DType) -> Result<Results<B>> {
         let [] = self.take()?;
+        // Coordinates of the points of a sequence, with its random form.
+        macro_rules! coordinates {
+            ($sequence:ident, $random:ident, $dimensions:expr, $is_random:expr) => {{
+                let (start, first) = start(random)?;
+                let points =
+                    if $is_random { $sequence::$random(self.device, $dimensions, start) } else { $sequence::new(self.device, $dimensions) };
+                let (points, len) = (points?.from(first), n.saturating_mul($dimensions.into()));
+                match dtype {
+                    DType::F32 => self.stored(len, points.uniform::<f32>(n)),
+                    DType::F64 => self.stored(len, points.uniform::<f64>(n)),
+                    DType::U32 => self.stored(len, points.uniform::<u32>(n)),
+                    _ => refused(of, dtype),
+                }
+            }};
+        }
         match (of, dtype) {
             (Distribution::Uniform, DType::F32) => self.stored(n, random.uniform::<f32>(n)),
             (Distribution::Uniform, DType::F64) => self.stored(n, random.uniform::<f64>(n)),
@@ -129,28 +144,8 @@ impl<B: Patterns> Job<'_, B> {
                     }),
                 )
             }
-            (&Distribution::Sobol(dimensions, scrambled), _) => {
-                let (start, first) = start(random)?;
-                let points = if scrambled { Sobol::scrambled(self.device, dimensions, start) } else { Sobol::new(self.device, dimensions) };
-                let (points, len) = (points?.from(first), n.saturating_mul(dimensions.into()));
-                match dtype {
-                    DType::F32 => self.stored(len, points.uniform::<f32>(n)),
-                    DType::F64 => self.stored(len, points.uniform::<f64>(n)),
-                    DType::U32 => self.stored(len, points.uniform::<u32>(n)),
-                    _ => refused(of, dtype),
-                }
-            }
-            (&Distribution::Halton(dimensions, shifted), _) => {
-                let (start, first) = start(random)?;
-                let points = if shifted { Halton::shifted(self.device, dimensions, start) } else { Halton::new(self.device, dimensions) };
-                let (points, len) = (points?.from(first), n.saturating_mul(dimensions.into()));
-                match dtype {
-                    DType::F32 => self.stored(len, points.uniform::<f32>(n)),
-                    DType::F64 => self.stored(len, points.uniform::<f64>(n)),
-                    DType::U32 => self.stored(len, points.uniform::<u32>(n)),
-                    _ => refused(of, dtype),
-                }
-            }
+            (&Distribution::Sobol(dimensions, is_random), _) => coordinates!(Sobol, scrambled, dimensions, is_random),
+            (&Distribution::Halton(dimensions, is_random), _) => coordinates!(Halton, shifted, dimensions, is_random),
             (Distribution::Permutation, DType::U32) => Ok(DynBuffer::from(self.device.permutation(random, n)?).into()),
             _ => refused(of, dtype),
         }

@@ -45,7 +45,7 @@ pub enum Barrier {
     UpAndIn,
 }
 
-/// What an option pays for.
+/// Payoff of an option.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Kind {
     /// The price at the end.
@@ -72,13 +72,13 @@ impl Kind {
 /// use isowarp::monte_carlo::{Contract, Kind, MonteCarlo, Right};
 /// # let dev = isowarp::Cpu::new();
 /// let call = Contract { kind: Kind::European, right: Right::Call, spot: 100.0, strike: 105.0, rate: 0.03, volatility: 0.2, years: 1.0 };
-/// let (found, exact) = (dev.price(&call, 1 << 18, Random::new(1))?, call.closed_form()?.unwrap());
+/// let (found, exact) = (dev.price(&call, 1 << 18, Random::new(1))?, call.closed_form()?.expect("European options have one"));
 /// assert!((found.mean - exact).abs() < 3.0 * found.standard_error && found.standard_error < 0.03, "{found:?} {exact}");
 /// # Ok::<(), isowarp::Error>(())
 /// ```
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Contract {
-    /// What it pays for.
+    /// Payoff.
     pub kind: Kind,
     /// To buy or to sell.
     pub right: Right,
@@ -253,7 +253,7 @@ fn paid(
     }
 }
 
-/// What each path pays at its end, not discounted; with an arithmetic average less what the geometric one pays, if that is `controlled`.
+/// Payoffs of paths, not discounted; with an arithmetic average less what the geometric one pays, if that is `controlled`.
 pub(crate) fn payments(
     of: Contract,
     paths: u64,

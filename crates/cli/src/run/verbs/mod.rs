@@ -29,7 +29,7 @@ pub(super) const ALL: [&[Verb]; 10] = [
     simulation::VERBS,
 ];
 
-/// What a verb prints, and draws, beside the file or without one.
+/// Output of a verb beside its file: text and drawings.
 pub(super) fn report(name: &str) -> Option<fn(&RunArgs) -> Result> {
     match name {
         "ising" => Some(simulation::ising),

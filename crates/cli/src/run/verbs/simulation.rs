@@ -222,7 +222,7 @@ fn paths(args: &RunArgs) -> u64 {
     args.n.unwrap_or(1_000_000)
 }
 
-/// What each path pays at its end.
+/// Payoffs of paths.
 fn payments(args: &RunArgs, _: &[Array]) -> Result<Plan> {
     let (of, paths) = (contract(args)?, paths(args));
     of.closed_form()?;

@@ -93,7 +93,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     fn step(shape: &[u32]) -> Func {
-        let of = Lattice::new(shape).unwrap();
+        let of = Lattice::new(shape).expect("even sides");
         let word = Param::Value(Ty::U32);
         let params = [&[word, Param::Array(DType::U32)][..], &[word; 6], &[Param::Index(Ty::U32)], &[word; 4]].concat();
         pack(params, || {
@@ -101,7 +101,7 @@ mod tests {
             let blocks = Attempts::new(Random::new(0), of.words().into(), 3).exprs(&mut 2);
             flipped(&of, (value(0), array_expr(1)), &blocks, (value(8), value(12)), [value(9), value(10), value(11)])
         })
-        .unwrap()
+        .expect("a step is an operator")
     }
 
     /// PTX instructions of four words, by name, before the loop and in it.
@@ -111,7 +111,7 @@ mod tests {
         let args: Vec<PtxValue> = (0..f.params.len()).map(|k| PtxValue { reg: format!("%arg{k}"), ty: Ty::U32 }).collect();
         p.call_four(f, &vec![args; 4], &shared, &mut |p, at| p.emit(Ty::U32, |o| format!("ld.global.b32 {o}, [{}]", at.index.reg)));
         let text = p.finish();
-        let start = text.find("$IW_0:").unwrap();
+        let start = text.find("$IW_0:").expect("the loop has a label");
         [&text[..start], &text[start..]].map(|part| {
             let mut names = BTreeMap::new();
             for line in part.lines().filter(|l| l.ends_with(';') && !l.contains(".reg")) {

@@ -1,0 +1,33 @@
+//! Bad input of random numbers, sums in an order, exact sums and codes of floats.
+
+mod common;
+
+use common::{refused, says};
+
+#[test]
+fn options_of_numbers_that_make_no_sense_are_refused() {
+    says(&refused(&["mean", "--in", "w_i4.npy"]), "defined for floats, not i32");
+    says(&refused(&["random", "--n", "3"]), "not provided: --dist <DISTRIBUTION>");
+    says(&refused(&["random", "--n", "3", "--dist", "normal", "--dtype", "f64"]), "the distribution has no f64");
+    says(&refused(&["random", "--n", "3", "--dist", "uniform", "--mean", "1"]), "--mean is not for this distribution");
+    says(&refused(&["random", "--n", "3", "--dist", "integers"]), "needs --range");
+    says(&refused(&["random", "--n", "3", "--dist", "integers", "--range", "7,7"]), "range: it is empty");
+    says(&refused(&["random", "--n", "3", "--dist", "normal", "--deviation", "-1"]), "deviation: it is negative or not finite");
+    says(&refused(&["random", "--n", "3", "--dist", "discrete", "--probabilities", "0,0"]), "weights: their sum is 0");
+    says(&refused(&["random", "--n", "3", "--dist", "bits", "--position", "18446744073709551614"]), "position: a stream has 2^64 words");
+    says(&refused(&["sum", "--in", "w_i4.npy"]), "values to sum in an order: they are floats, not i32");
+    says(&refused(&["sum", "--in", "x_f4.npy", "--axis", "3"]), "there is no axis 3");
+    says(&refused(&["sum", "--exact", "--in", "w_i4.npy"]), "values to sum exactly: they are floats, not i32");
+    says(&refused(&["sum", "--exact", "--order", "kahan", "--in", "x_f4.npy"]), "cannot be used with");
+    says(&refused(&["mean", "--axis", "0", "--in", "x_f4.npy"]), "--exact");
+    says(&refused(&["ulp", "--in", "w_u1.npy", "--in", "w_i4.npy"]), "values to compare: u8 is not i32");
+    says(&refused(&["cast", "--in", "x_f4.npy"]), "not provided: --from <FORMAT>");
+    says(&refused(&["cast", "--in", "x_f4.npy", "--to", "e9m3-ieee"]), "an exponent has 1 to 8 bits, not 9");
+    says(&refused(&["cast", "--in", "x_f4.npy", "--to", "e4m12-nan"]), "more than 16");
+    says(&refused(&["cast", "--in", "w_i4.npy", "--to", "e4m3"]), "--to is for floats, not i32");
+    says(&refused(&["cast", "--in", "x_f4.npy", "--from", "e4m3"]), "--from is for codes in u8, u16 or u32, not f32");
+    says(&refused(&["cast", "--in", "x_f4.npy", "--to", "e4m3", "--seed", "1"]), "--seed is for --rounding stochastic");
+    says(&refused(&["random", "--n", "3", "--dist", "halton"]), "need --dimensions");
+    says(&refused(&["random", "--n", "3", "--dist", "halton", "--dimensions", "129"]), "dimensions of Halton points");
+    says(&refused(&["random", "--n", "3", "--dist", "normal", "--scramble"]), "--scramble is not for this distribution");
+}
