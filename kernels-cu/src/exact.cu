@@ -13,7 +13,7 @@ struct Form;
 
 template <>
 struct Form<1> {
-    static constexpr int THREADS = kernels::ExactSum::THREADS, BINS = 16, CELL = 2, LIMBS = 10, ROWS = 4;
+    static constexpr int THREADS = kernels::ExactSum::THREADS, BINS = 16, CELL = 2, LIMBS = 10, ROWS = 2;
     using Cell = int64_t;
 
     IW_DEVICE static uint32_t add(Cell* cells, const Acc<1>& x) {
@@ -60,12 +60,13 @@ struct Form<2> {
 template <int W>
 IW_DEVICE void exact_sum(const Args& args) {
     using F = Form<W>;
-    constexpr int THREADS = F::THREADS, BINS = F::BINS, CELL = F::CELL, LIMBS = F::LIMBS, SUMS = BINS * CELL, EACH = (SUMS + THREADS - 1) / THREADS;
+    constexpr int THREADS = F::THREADS, BINS = F::BINS, CELL = F::CELL, LIMBS = F::LIMBS, SUMS = BINS * CELL;
     __shared__ __align__(16) typename F::Cell cells[BINS * THREADS];
+    __shared__ int64_t total[SUMS];
     uint32_t* const word = (uint32_t*)cells;
     const int t = threadIdx.x;
-#pragma unroll
-    for (int k = 0; k < BINS * CELL; ++k) word[k * THREADS + t] = 0;
+#pragma unroll 4
+    for (int k = 0; k < SUMS; ++k) word[k * THREADS + t] = 0;
     __syncthreads();
 
     const uint64_t of_row = wide(args.u + ROW), tiles = args.u[TILES], span = args.u[SPAN], group = blockIdx.x;
@@ -76,16 +77,11 @@ IW_DEVICE void exact_sum(const Args& args) {
     const uint64_t first4 = min((begin + 3) & ~3ull, end), last4 = max(first4, end & ~3ull);
     uint32_t flags = 0;
     typename F::Cell* const mine = cells + t;
+    const uint32_t before = (uint32_t)(first4 - begin);
 #pragma unroll 1
-    for (uint64_t i = begin + t; i < first4; i += THREADS) {
+    for (uint32_t k = t; k < before + (uint32_t)(end - last4); k += THREADS) {
         Acc<W> x;
-        load1(x, i);
-        flags |= F::add(mine, x);
-    }
-#pragma unroll 1
-    for (uint64_t i = last4 + t; i < end; i += THREADS) {
-        Acc<W> x;
-        load1(x, i);
+        load1(x, k < before ? begin + k : last4 + (k - before));
         flags |= F::add(mine, x);
     }
     const uint32_t vectors = (uint32_t)((last4 - first4) / 4);
@@ -105,31 +101,24 @@ IW_DEVICE void exact_sum(const Args& args) {
     __syncthreads();
 
     // Words of cells, added up over all threads, each read from another bank.
-    int64_t sums[EACH];
-#pragma unroll
-    for (int q = 0; q < EACH; ++q) {
-        const int k = q * THREADS + t, bin = k / CELL, w = k % CELL;
-        sums[q] = 0;
-        if (k >= SUMS) continue;
+#pragma unroll 1
+    for (int k = t; k < SUMS; k += THREADS) {
+        const int bin = k / CELL, w = k % CELL;
+        int64_t sum = 0;
 #pragma unroll 4
         for (int j = 0; j < THREADS; ++j) {
             const uint32_t v = word[(bin * THREADS + (bin + j) % THREADS) * CELL + w];
             // The highest word has the sign.
-            sums[q] += w == CELL - 1 ? (int64_t)(int32_t)v : (int64_t)v;
+            sum += w == CELL - 1 ? (int64_t)(int32_t)v : (int64_t)v;
         }
-    }
-    __syncthreads();
-    int64_t* const total = (int64_t*)cells;
-#pragma unroll
-    for (int q = 0; q < EACH; ++q) {
-        if (q * THREADS + t < SUMS) total[q * THREADS + t] = sums[q];
+        total[k] = sum;
     }
     __syncthreads();
     uint32_t* const to = (uint32_t*)args.out[0] + row * (LIMBS + 1);
     if (flags) atomicOr(to + LIMBS, flags);
     if (t > 0) return;
-    // Carried from word to word; the words are kept behind the sums.
-    uint32_t* const limbs = (uint32_t*)(total + SUMS);
+    // Carried from word to word; the words are kept where the cells were.
+    uint32_t* const limbs = word;
     int64_t rest = 0;
 #pragma unroll 1
     for (int k = 0; k < LIMBS; ++k) {
