@@ -8,6 +8,8 @@ use crate::{Arch, Build, Entry, Kernel};
 pub enum Source {
     /// `by_key.cu`
     ByKey,
+    /// `contract.cu`
+    Contract,
     /// `exact.cu`
     Exact,
     /// `filter.cu`
@@ -52,6 +54,7 @@ impl Source {
     /// Every source.
     pub const ALL: &[Source] = &[
         Source::ByKey,
+        Source::Contract,
         Source::Exact,
         Source::Filter,
         Source::Groups,
@@ -78,6 +81,7 @@ impl Source {
     pub const fn name(self) -> &'static str {
         match self {
             Source::ByKey => "by_key",
+            Source::Contract => "contract",
             Source::Exact => "exact",
             Source::Filter => "filter",
             Source::Groups => "groups",
@@ -105,6 +109,7 @@ impl Source {
     pub const fn builds(self) -> &'static [Build] {
         match self {
             Source::ByKey => by_key::BUILDS,
+            Source::Contract => contract::BUILDS,
             Source::Exact => exact::BUILDS,
             Source::Filter => filter::BUILDS,
             Source::Groups => groups::BUILDS,
@@ -150,6 +155,39 @@ pub mod by_key {
                 Entry { name: "by_key_served_w1", holes: &["load1", "load4", "value1", "combine", "finish", "keys", "count"] },
                 Entry { name: "by_key_joint_w2", holes: &["load1", "load4", "keys", "finish", "combine", "count", "value1"] },
                 Entry { name: "by_key_served_w2", holes: &["load1", "load4", "value1", "combine", "finish", "keys", "count"] },
+            ],
+        },
+    ];
+}
+
+/// Entries of `contract.cu`.
+pub mod contract {
+    use super::*;
+
+    /// `contract_f32`
+    pub const CONTRACT_F32: Kernel = Kernel::new(Source::Contract, "contract_f32");
+    /// `contract_f64`
+    pub const CONTRACT_F64: Kernel = Kernel::new(Source::Contract, "contract_f64");
+    /// `contract_i32`
+    pub const CONTRACT_I32: Kernel = Kernel::new(Source::Contract, "contract_i32");
+    /// `contract_fold_f32`
+    pub const CONTRACT_FOLD_F32: Kernel = Kernel::new(Source::Contract, "contract_fold_f32");
+    /// `contract_fold_f64`
+    pub const CONTRACT_FOLD_F64: Kernel = Kernel::new(Source::Contract, "contract_fold_f64");
+    /// `contract_fold_i32`
+    pub const CONTRACT_FOLD_I32: Kernel = Kernel::new(Source::Contract, "contract_fold_i32");
+
+    pub(super) const BUILDS: &[Build] = &[
+        Build {
+            arch: Arch { major: 7, minor: 0, exact: false },
+            ptx: text!("contract.ptx"),
+            entries: &[
+                Entry { name: "contract_f32", holes: &["load_a4", "load_a1", "load_b4", "load_b1", "epilogue4", "epilogue1"] },
+                Entry { name: "contract_f64", holes: &["load_a4", "load_a1", "load_b4", "load_b1", "epilogue4", "epilogue1"] },
+                Entry { name: "contract_i32", holes: &["load_a4", "load_a1", "load_b4", "load_b1", "epilogue4", "epilogue1"] },
+                Entry { name: "contract_fold_f32", holes: &["epilogue1"] },
+                Entry { name: "contract_fold_f64", holes: &["epilogue1"] },
+                Entry { name: "contract_fold_i32", holes: &["epilogue1"] },
             ],
         },
     ];

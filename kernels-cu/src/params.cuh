@@ -9,6 +9,9 @@ constexpr int WIDTH = 0, KIND = 1, PER = 2, WORDS = 3;
 namespace exact {
 constexpr int ROW = 0, TILES = 2, SPAN = 3, WORDS = 4;
 }
+namespace contract {
+constexpr int ROWS = 0, COLUMNS = 1, TERMS = 2, BLOCK = 3, FORM = 4, A_ROW = 5, A_COLUMN = 6, B_ROW = 7, B_COLUMN = 8, C_ROW = 9, A_BATCH = 10, B_BATCH = 12, C_BATCH = 14, WORDS = 16;
+}
 namespace gather {
 constexpr int KEEP = 0, VALUES = 2, WORDS = 4;
 }
@@ -48,6 +51,12 @@ constexpr int THREADS = 128, ITEMS = 16;
 }
 namespace ExactSumWide {
 constexpr int THREADS = 32, ITEMS = 8;
+}
+namespace Contract {
+constexpr int THREADS = 256, ITEMS = 64;
+}
+namespace ContractFold {
+constexpr int THREADS = 256, ITEMS = 1;
 }
 namespace Gather {
 constexpr int THREADS = 256, ITEMS = 4;

@@ -75,6 +75,8 @@ pub fn shared(name: &str) -> Option<Shader> {
         "peers" => (PEERS, "peers", &[("ballot", 0)]),
         "exact_sum" => (EXACT, "exact_sum", &[("wide", 0)]),
         "exact_sum_wide" => (EXACT, "exact_sum", &[("wide", 1)]),
+        "contract" => (CONTRACT, "contract", &[("fold", 0)]),
+        "contract_fold" => (CONTRACT, "contract_fold", &[("fold", 1)]),
         "gather" => (GATHER, "gather", &[]),
         "scatter" | "scatter_reduce" => (SCATTER, "scatter", &[("computed", 0)]),
         "scatter_from" => (SCATTER_FROM, "scatter", &[("computed", 1)]),
@@ -126,6 +128,14 @@ pub const SCAN_ROWS: Template = Template { args: &["n", "lines", "lanes"], bindi
 
 /// P03, columns.
 pub const SCAN_COLS: Template = Template { args: &["n", "inner", "columns"], bindings: &[], ..SCAN };
+
+/// P10, products of matrices.
+const CONTRACT: Template = Template {
+    name: "contract.wgsl",
+    text: include_str!("contract.wgsl"),
+    args: &[],
+    bindings: &[Extra { name: "partials", access: "read_write", ty: "array<Value>", when: Some("split or fold") }],
+};
 
 /// P24, exact sums.
 const EXACT: Template = Template {

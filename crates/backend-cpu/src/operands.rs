@@ -70,6 +70,45 @@ impl<'a> Operands<'a> {
     pub(crate) fn eval(&self, func: &Func, blocks: &mut Blocks, first: u64, step: u64, lanes: usize) {
         blocks.eval(lanes, &At { operands: self, func, first, step });
     }
+
+    /// Evaluates an operator that has one parameter more than there are leaves, with these lanes of it, at as many indices from `first` on.
+    pub(crate) fn eval_with(&self, func: &Func, blocks: &mut Blocks, first: u64, last: Lanes<'_>) {
+        blocks.eval(last.len(), &With { at: At { operands: self, func, first, step: 1 }, last });
+    }
+}
+
+/// The lanes of consecutive indices, and a parameter more, whose lanes are given.
+struct With<'a> {
+    at: At<'a>,
+    last: Lanes<'a>,
+}
+
+impl With<'_> {
+    fn is_last(&self, param: u16) -> bool {
+        usize::from(param) == self.at.operands.leaves.len()
+    }
+}
+
+impl Source for With<'_> {
+    fn load(&self, param: u16, lanes: LanesMut<'_>) {
+        match lanes {
+            lanes if !self.is_last(param) => self.at.load(param, lanes),
+            LanesMut::Narrow(all) => (0..).zip(all).take(self.last.len()).for_each(|(l, o)| *o = self.last.get(l) as u32),
+            LanesMut::Wide(all) => (0..).zip(all).take(self.last.len()).for_each(|(l, o)| *o = self.last.get(l)),
+        }
+    }
+
+    fn lend(&self, param: u16, lanes: usize) -> Option<Lanes<'_>> {
+        if !self.is_last(param) {
+            return self.at.lend(param, lanes);
+        }
+        // Blocks go over whole chunks of lanes.
+        (lanes <= self.last.len()).then(|| self.last.first(lanes))
+    }
+
+    fn fetch(&self, param: u16, ty: Ty, indices: Lanes<'_>, lanes: LanesMut<'_>) {
+        self.at.fetch(param, ty, indices, lanes);
+    }
 }
 
 /// The lanes of some indices.

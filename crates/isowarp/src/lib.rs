@@ -27,6 +27,7 @@
 //! | sort | [`Sort`](patterns::Sort): `sort`, `argsort`, `top_k`, `is_sorted` |
 //! | merge | [`Merge`](patterns::Merge), [`Search`](patterns::Search), [`Sets`](patterns::Sets) |
 //! | move | [`Move`](patterns::Move), [`Layout`](patterns::Layout) |
+//! | matrices | [`Products`](patterns::Products): `gemm`, `gemv`, `outer` |
 //! | numerics | codecs of [`minifloat`], [`ExactSums`](patterns::ExactSums), [`OrderedSum`](patterns::OrderedSum), [`Ulps`](patterns::Ulps) |
 //! | Monte Carlo | [`monte_carlo`]: [`MonteCarlo`](monte_carlo::MonteCarlo), [`Ising`](monte_carlo::Ising) |
 //! | random | draws of [`Random`](random::Random) as inputs, [`Permutation`](patterns::Permutation) |
@@ -198,6 +199,7 @@ pub mod prelude {
     pub use isowarp_core::patterns::{Merge, Search, Sets};
     pub use isowarp_core::patterns::{Ordered, Sort, SortBy, SortOrder};
     pub use isowarp_core::patterns::{OrderedSum, SumOrder, Ulps};
+    pub use isowarp_core::patterns::{Products, matrix};
     pub use isowarp_core::random::Random;
 }
 

@@ -31,6 +31,7 @@ mod moves;
 mod narrow;
 mod pairs;
 mod probe;
+mod product;
 mod random;
 mod reduce;
 mod reduce_custom;
@@ -70,6 +71,7 @@ pub fn table<B: Target>() -> Vec<Case<B>> {
         map_types::cases,
         elementary::cases,
         probe::cases,
+        product::cases,
         examples::cases,
         reduce::cases,
         reduce_custom::cases,

@@ -9,6 +9,7 @@ mod map;
 mod merge;
 mod merge_sort;
 mod moves;
+mod product;
 mod reduce;
 mod scan;
 mod segments;

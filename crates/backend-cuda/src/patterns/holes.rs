@@ -4,7 +4,7 @@ use crate::splice::Site;
 use isowarp_core::caps::Numerics;
 use isowarp_core::element::{DType, Ty};
 use isowarp_core::error::{Error, Result};
-use isowarp_core::ir::{Fetched, Func, Ptx, PtxValue};
+use isowarp_core::ir::{Fetched, Func, Node, Ptx, PtxValue};
 use std::mem::offset_of;
 
 use crate::launch::{Args, MAX_INPUTS};
@@ -72,6 +72,17 @@ pub(super) struct Holes<'a> {
     pub(super) leaves: &'a [Shape],
     pub(super) outs: &'a [Shape],
     pub(super) numerics: Numerics,
+}
+
+/// The leaves of an operator, at most [`MAX_INPUTS`], without those that it does not look at: another's have other indices, and are not to be loaded at its.
+pub(super) fn looked_at(func: &Func, leaves: &[Shape]) -> Vec<Shape> {
+    let takes = |k: usize| func.any(|node, _| matches!(node, Node::Param(p) if usize::from(*p) == k));
+    let of = |(k, &shape): (usize, &Shape)| match shape {
+        Shape::Array(dtype, _) => Shape::Array(dtype, None),
+        _ if takes(k) => shape,
+        _ => Shape::Array(DType::U32, None),
+    };
+    leaves.iter().enumerate().map(of).collect()
 }
 
 const IN_BYTES: usize = 16;
@@ -260,9 +271,27 @@ impl Holes<'_> {
         Ok(p.finish())
     }
 
+    /// Finishes and stores `count` consecutive elements of a product: registers are the index, then the words of the sums, which are the operator's last
+    /// parameter.
+    pub(super) fn epilogue(&self, count: usize, site: &Site<'_>) -> Result<String> {
+        let ty = self.load.params.last().map_or(Ty::U32, |param| param.ty());
+        expect(site, 1 + count * ty.words())?;
+        let (&i, words) = site.regs.split_first().expect("an index");
+        let mut p = scope(self.numerics, site);
+        let sums: Vec<PtxValue> = words.chunks(ty.words()).flat_map(|words| values(&mut p, &[ty], words)).collect();
+        let results = self.compute_with(&mut p, site, (count, i), Some(sums));
+        self.put(&mut p, site, i, &results);
+        Ok(p.finish())
+    }
+
     /// The operator's results at `count` indices from register `i` on. All loads stand before all arithmetic.
     fn compute(&self, p: &mut Ptx, site: &Site<'_>, count: usize, i: &str) -> Vec<Vec<PtxValue>> {
-        let mut args: Vec<Vec<PtxValue>> = vec![Vec::with_capacity(self.leaves.len()); count];
+        self.compute_with(p, site, (count, i), None)
+    }
+
+    /// The same with the values of a parameter after the leaves'.
+    fn compute_with(&self, p: &mut Ptx, site: &Site<'_>, (count, i): (usize, &str), last: Option<Vec<PtxValue>>) -> Vec<Vec<PtxValue>> {
+        let mut args: Vec<Vec<PtxValue>> = vec![Vec::with_capacity(self.leaves.len() + 1); count];
         let places = places(self.leaves);
         for (&shape, &at) in self.leaves.iter().zip(&places) {
             let values = load_leaf(p, site, at, shape, count, i);
@@ -270,12 +299,15 @@ impl Holes<'_> {
                 a.push(v);
             }
         }
+        for (a, v) in args.iter_mut().zip(last.into_iter().flatten()) {
+            a.push(v);
+        }
         let param = site.param();
         let leaves = self.leaves;
         p.parameters_are_loaded();
         // Kernels load four at once where the index is a multiple of four, or vectors would not be aligned.
         let alike = |shape: &Shape| count == 4 && matches!(shape, Shape::Value(_) | Shape::Broadcast(_) | Shape::Index(_));
-        let shared: Vec<bool> = leaves.iter().map(alike).collect();
+        let shared: Vec<bool> = (0..self.load.params.len()).map(|k| leaves.get(k).is_some_and(alike)).collect();
         p.call_four(self.load, &args, &shared, &mut |p: &mut Ptx, at: Fetched<'_>| {
             let k = usize::from(at.param);
             let (dtype, twin) = match leaves.get(k) {

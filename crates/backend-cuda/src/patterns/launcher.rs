@@ -1,6 +1,6 @@
 //! Launches of the plans that all GPUs share: the entry that choices name, its holes filled, arguments in their order.
 
-use super::holes::{Holes, Shape, combine};
+use super::holes::{Holes, Shape, combine, looked_at};
 use super::lines::room;
 use super::scratch::Use;
 use super::tuning::TUNING;
@@ -12,6 +12,7 @@ use crate::splice::{self, Fill, Site};
 use isowarp_core::caps::{Capability, Numerics};
 use isowarp_core::element::Ty;
 use isowarp_core::error::{Error, Result};
+use isowarp_core::ir::Func;
 use isowarp_core::launch::{self, Access, Code, CudaEntry, Def, Groups, Items, KernelSpec, Launcher, Operators, Piece, Work};
 use isowarp_kernels::Kernel;
 
@@ -90,6 +91,9 @@ pub(super) fn with_fills<R>(
     let body = |site: &Site<'_>| {
         let no_hole = || Err(Error::Compile { kernel: site.entry.to_owned(), log: format!("nothing fills the hole `{}`", site.name) });
         let holes = |load| Holes { load, leaves, outs, numerics };
+        let of_some = |load: &Func, fill: &dyn Fn(Holes<'_>) -> Result<String>| {
+            fill(Holes { load, leaves: &looked_at(load, leaves), outs, numerics })
+        };
         match (*operators, site.name) {
             (Operators::Body(f), "body4") => holes(f).body(4, site),
             (Operators::Body(f), "body1") => holes(f).body(1, site),
@@ -98,6 +102,14 @@ pub(super) fn with_fills<R>(
             (Operators::Tree { combine: f, .. }, "combine") => combine(f, numerics, site),
             (Operators::Tree { load, finish, .. }, "store4") => holes(load).store(finish, &load.result_types(), 4, site),
             (Operators::Tree { load, finish, .. }, "store1" | "finish") => holes(load).store(finish, &load.result_types(), 1, site),
+            (Operators::Product { a: f, .. }, "load_a1") | (Operators::Product { b: f, .. }, "load_b1") => {
+                of_some(f, &|holes| holes.load(1, site))
+            }
+            (Operators::Product { a: f, .. }, "load_a4") | (Operators::Product { b: f, .. }, "load_b4") => {
+                of_some(f, &|holes| holes.load(4, site))
+            }
+            (Operators::Product { finish: f, .. }, "epilogue1") => of_some(f, &|holes| holes.epilogue(1, site)),
+            (Operators::Product { finish: f, .. }, "epilogue4") => of_some(f, &|holes| holes.epilogue(4, site)),
             _ => no_hole(),
         }
     };
@@ -115,6 +127,7 @@ fn identity(mut key: Key, spec: &KernelSpec<'_, Buffer>) -> u128 {
         Operators::Nothing => key,
         Operators::Body(f) | Operators::Words(f) => key.func(f),
         Operators::Tree { load, combine, finish, .. } => key.func(load).func(combine).func(finish),
+        Operators::Product { a, b, finish, .. } => key.func(a).func(b).func(finish),
     }
     .0
 }
@@ -126,6 +139,7 @@ fn count(entry: CudaEntry, spec: &KernelSpec<'_, Buffer>, work: Work<'_>, aligne
         Items::Bytes(bytes) => (bytes / spec.choice("size").max(1)).min(16),
         Items::Each(items) => items,
         Items::Word | Items::Dense | Items::Rows(_) | Items::Map => 4,
+        Items::Contract => 1,
     });
     match work.groups {
         Groups::Of(groups) => groups(work.n),
@@ -153,9 +167,10 @@ impl Launcher for Cuda {
         let args = &mut bound.args;
         let (mut inputs, mut outs, mut scratch) = (spec.leaves.len(), spec.outs.len(), 0);
         let faces = |access| spec.kernel.arrays.iter().filter(|face| face.access == access).count();
-        // Leaves alone may be packed.
+        // Leaves alone may be packed, where one operator has them all.
         let reads = faces(Access::Read) + spec.steps.len();
-        if reads > 0 && inputs + reads > MAX_INPUTS {
+        let apart = reads > 0 || matches!(spec.operators, Operators::Product { .. });
+        if apart && inputs + reads > MAX_INPUTS {
             let capability = Capability::StorageBuffers((inputs + reads) as u32);
             return Err(Error::Unsupported { pattern: spec.kernel.pattern, capability, device: self.info().name.clone() });
         }
@@ -240,7 +255,7 @@ impl Launcher for Cuda {
     }
 
     fn tuning(&self) -> launch::Tuning {
-        launch::Tuning { window_bytes: u64::MAX, numbered: u64::MAX, wide_extremes: true, stores_narrow: true, top_k_samples: 16 * 1024 }
+        launch::Tuning { window_bytes: u64::MAX, numbered: u64::MAX, wide_extremes: true, stores_narrow: true, top_k_samples: 16 * 1024, product: [[8, 8], [4, 8]] }
     }
 }
 

@@ -13,7 +13,7 @@ use crate::device::Wgpu;
 use crate::pipeline::Kernel;
 use arrayvec::ArrayVec;
 use isowarp_core::backend::{Backend as _, RawBuffer as _};
-use isowarp_core::caps::Numerics;
+use isowarp_core::caps::{DeviceKind, FmaKind, Numerics};
 use isowarp_core::element::Ty;
 use isowarp_core::error::{Error, Result};
 use isowarp_core::launch::{
@@ -51,6 +51,7 @@ impl<'a> Planned<'a> {
                 combine.hash128().hash(h);
                 (!to_results).then(|| finish.hash128()).hash(h);
             }
+            launch::Operators::Product { a, b, finish, .. } => [a, b, finish].iter().for_each(|f| f.hash128().hash(h)),
         }
     }
 
@@ -79,6 +80,7 @@ impl<'a> Planned<'a> {
             launch::Operators::Nothing => {}
             launch::Operators::Body(f) => w.body(f),
             launch::Operators::Words(f) => w.words_of_elements(f),
+            launch::Operators::Product { a, b, finish, .. } => w.product(a, b, finish),
             launch::Operators::Tree { load, combine, finish, from_partials, to_results, first, .. } => {
                 let acc = Accumulator::new(combine.result_types());
                 let source = if from_partials { Source::Partials } else { Source::Leaves(load) };
@@ -136,10 +138,27 @@ impl<'a> Shared<'a> {
 pub(super) struct Shape {
     threads: u64,
     items: u64,
-    pub(super) holes: ArrayVec<Choice, 2>,
+    pub(super) holes: ArrayVec<Choice, 5>,
 }
 
 impl Wgpu {
+    /// Rows and columns of a product that an invocation takes, of sums of 32 bits and of 64.
+    fn product_shape(&self) -> [[u32; 2]; 2] {
+        let of = |ty| if self.product_is_rolled(ty) { [4, 4] } else { [8, 8] };
+        [of(0), [4, 4]]
+    }
+
+    /// Whether the steps of a product stand in loops: where `fma` takes a hundred instructions, and on processors, whose compilers take long.
+    fn product_is_rolled(&self, ty: u32) -> bool {
+        let dialect = self.dialect();
+        let emulated = match ty {
+            0 => !matches!(dialect.fma, FmaKind::Native | FmaKind::Guarded | FmaKind::Contracted),
+            1 => !dialect.native_fma64,
+            _ => false,
+        };
+        emulated || !dialect.repairs.is_empty() || self.caps().kind == DeviceKind::Cpu
+    }
+
     fn shape(&self, spec: &KernelSpec<'_, Buffer>) -> Shape {
         let weight = match spec.operators {
             launch::Operators::Body(f) | launch::Operators::Words(f) => f.weight(),
@@ -155,6 +174,14 @@ impl Wgpu {
                 let rows = self.tuning().rows(most, weight);
                 holes.push(("rows", rows));
                 (256, 4 * rows)
+            }
+            Items::Contract => {
+                let ty = spec.choice("type");
+                let ([rm, rn], rolled) = (self.product_shape()[usize::from(ty == 1)], self.product_is_rolled(ty));
+                let guarded = ty == 0 && !rolled && self.dialect().fma == FmaKind::Guarded;
+                let tk = if rm == 8 || ty == 1 { 8 } else { 16 };
+                holes.extend([("rm", rm), ("rn", rn), ("tk", tk), ("rolled", rolled.into()), ("guarded", guarded.into())]);
+                (256, 1)
             }
             Items::Map => {
                 let (threads, groups) = self.map_shape(weight);
@@ -278,7 +305,9 @@ impl<'a> Windows<'a> {
         self.spec.params.iter().for_each(|&word| launch.args.push(word));
         launch.args.extend(&args);
         let outputs = self.work.results.map_or(Span::of(span.first, room), |results| Span::of(0, results));
-        self.operands.bind(self.limits, span, outputs, &mut launch.bindings, &mut launch.args)?;
+        // An epilogue's inputs have the indices of outputs.
+        let inputs = if matches!(self.spec.operators, launch::Operators::Product { .. }) { outputs } else { span };
+        self.operands.bind(self.limits, inputs, outputs, &mut launch.bindings, &mut launch.args)?;
         launch.bindings.extend(bindings);
         Wgpu::launch(wgpu, &self.ready.kernel, &launch, groups)
     }
@@ -298,7 +327,10 @@ impl Launcher for Wgpu {
             }
             _ => (spec.leaves, spec.outs),
         };
-        let operands = Operands::plan(limits, spec.operators.params(), leaves, outs, true, spec.writes_single, work.n)?;
+        let operands = match spec.operators {
+            launch::Operators::Product { a, b, extents, .. } => Operands::plan_product(limits, (a, b), leaves, (outs, spec.writes_single), extents)?,
+            _ => Operands::plan(limits, spec.operators.params(), leaves, outs, true, spec.writes_single, work.n)?,
+        };
         let shape = self.shape(spec);
         let planned = Planned { def: spec.kernel, operators: spec.operators, room: work.overhang > 0, axes: spec.steps.len() };
         let shared = Shared::of(planned, spec.numerics, spec.choices.iter().chain(&shape.holes))?;
@@ -349,6 +381,7 @@ impl Launcher for Wgpu {
             wide_extremes: false,
             stores_narrow: false,
             top_k_samples: 4096,
+            product: self.product_shape(),
         }
     }
 }

@@ -7,7 +7,7 @@ use arrayvec::ArrayVec;
 use isowarp_core::backend::{Leaf, Out, RawBuffer as _};
 use isowarp_core::element::{DType, Ty};
 use isowarp_core::error::{Error, Result};
-use isowarp_core::ir::Param;
+use isowarp_core::ir::{Func, Param};
 
 /// Most leaves of a task, outputs of a task, and buffers of a kernel.
 pub(super) const MAX: usize = 16;
@@ -254,6 +254,38 @@ impl<'a> Operands<'a> {
             _ => true,
         };
         Ok(all.places.iter().all(fits).then_some(all))
+    }
+
+    /// Those of a product: its two operands are seen whole, each with as many indices as `extents` says; what else there is has the indices of the outputs.
+    pub(super) fn plan_product(
+        limits: Limits,
+        (a, b): (&Func, &Func),
+        leaves: &'a [Leaf<Buffer>],
+        (outs, scattered): (&'a [Out<Buffer>], bool),
+        extents: [u64; 3],
+    ) -> Result<Self> {
+        let mut all = Self::plan(limits, &[], &[], outs, true, scattered, extents[2])?;
+        all.leaves = leaves;
+        for (k, (leaf, param)) in leaves.iter().zip(&a.params).enumerate() {
+            let own = [(a, extents[0]), (b, extents[1])].into_iter().find(|(func, _)| func.looks_at(k)).map(|(_, extent)| extent);
+            let n = own.unwrap_or(extents[2]);
+            if let (Leaf::Elements { dtype, stride, .. }, Param::Value(_)) = (leaf, param)
+                && let most = limits.window_bytes.saturating_sub(limits.align + 32) / (dtype.size_bytes() * stride.unsigned_abs().max(1))
+                && n > most
+            {
+                return Err(Error::TooLarge { what: "elements of a matrix that the device binds", requested: n, limit: most });
+            }
+            let kind = match (leaf, param) {
+                (Leaf::Array { raw, dtype, offset, len }, Param::Array(_)) => {
+                    let slot = Slot { unit: Unit::Word, writable: false };
+                    let (slot, windows, each) = all.windows(limits, (raw, *offset, *len), dtype.size_bytes(), slot)?;
+                    LeafKind::Array { slot, dtype: *dtype, windows, each, twin: None }
+                }
+                _ => all.leaf(leaf, *param, true, n, own)?,
+            };
+            all.signature.leaves.push(kind);
+        }
+        Ok(all)
     }
 
     /// Those of a kernel that only works on arrays of its own.

@@ -362,6 +362,12 @@ impl Func {
         self.nodes.iter().zip(&self.types).map(of).sum()
     }
 
+    /// Whether it takes parameter `k`, or fetches from it.
+    #[must_use]
+    pub fn looks_at(&self, k: usize) -> bool {
+        self.any(|node, _| matches!(node, Node::Param(p) | Node::Fetch(p, _) if usize::from(*p) == k))
+    }
+
     /// Whether some node satisfies the predicate.
     pub fn any(&self, mut f: impl FnMut(&Node, Ty) -> bool) -> bool {
         self.nodes.iter().zip(&self.types).any(|(n, &t)| f(n, t))

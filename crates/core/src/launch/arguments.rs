@@ -23,6 +23,35 @@ kernel_params! {
         /// Elements of a group.
         span: u32,
     }
+    /// Of products of matrices. Steps are in elements.
+    ContractParams("contract") {
+        /// Rows of the product.
+        rows: u32,
+        /// Its columns.
+        columns: u32,
+        /// Terms of a sum.
+        terms: u32,
+        /// Terms of a block.
+        block: u32,
+        /// What may be done in vectors of four (1: A, 2: B, 4: C), and 8 where blocks go to memory one by one.
+        form: u32,
+        /// From a row of A to the next.
+        a_row: u32,
+        /// From a column of A to the next.
+        a_column: u32,
+        /// From a row of B to the next.
+        b_row: u32,
+        /// From a column of B to the next.
+        b_column: u32,
+        /// From a row of C to the next.
+        c_row: u32,
+        /// From a matrix A to the next.
+        a_batch: u64,
+        /// From a matrix B to the next.
+        b_batch: u64,
+        /// From a matrix C to the next.
+        c_batch: u64,
+    }
     /// Of a gather.
     GatherParams("gather") {
         /// Whether an index that names nothing leaves the output as it is.

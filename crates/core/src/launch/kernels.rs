@@ -52,6 +52,11 @@ kernels! {
     EXACT_SUM: ExactParams = "exact sum", "exact_sum", entry("exact_sum", 128, 16), Items::Each(16), [write("words", Reach::Whole)];
     /// P24, exact sums of rows of `f64`.
     EXACT_SUM_WIDE: ExactParams = "exact sum", "exact_sum_wide", entry("exact_sum_wide", 32, 8), Items::Each(8), [write("words", Reach::Whole)];
+    /// P10, products of matrices.
+    CONTRACT: ContractParams = "gemm", "contract", entry("contract_{type:f32|f64|i32}", 256, 64), Items::Contract, [scratch("partials")];
+    /// P10, blocks of products that are in memory.
+    CONTRACT_FOLD: ContractParams = "gemm", "contract_fold", entry("contract_fold_{type:f32|f64|i32}", 256, 1), Items::Contract,
+        [scratch("partials")];
     /// P09, by index.
     GATHER: GatherParams = "gather", "gather", entry("gather_b{size}_{index:u32|i32|u64}", 256, 4), Items::Word,
         [read("values", Reach::Swept), read("indices", Reach::Along(1)), write("out", Reach::Along(1))];

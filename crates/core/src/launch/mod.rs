@@ -75,6 +75,17 @@ pub enum Operators<'a> {
         /// First prefix of an exclusive scan: the bits of each part.
         first: Option<&'a [u64]>,
     },
+    /// A product of two operands. All three look at their own among the leaves.
+    Product {
+        /// An element of the left operand.
+        a: &'a Func,
+        /// An element of the right operand.
+        b: &'a Func,
+        /// From the leaves and a sum to the outputs.
+        finish: &'a Func,
+        /// Indices that the operands and the outputs have.
+        extents: [u64; 3],
+    },
 }
 
 impl Operators<'_> {
@@ -83,7 +94,7 @@ impl Operators<'_> {
     pub fn params(&self) -> &[Param] {
         match self {
             Self::Nothing => &[],
-            Self::Body(f) | Self::Words(f) | Self::Tree { load: f, .. } => &f.params,
+            Self::Body(f) | Self::Words(f) | Self::Tree { load: f, .. } | Self::Product { a: f, .. } => &f.params,
         }
     }
 }
@@ -284,6 +295,8 @@ pub struct Tuning {
     pub stores_narrow: bool,
     /// Keys that the search of a top-k looks at first.
     pub top_k_samples: u64,
+    /// Rows and columns of a product that a thread takes, of sums of 32 bits and of 64; 16 by 16 threads go together.
+    pub product: [[u32; 2]; 2],
 }
 
 impl Tuning {
@@ -292,6 +305,12 @@ impl Tuning {
     pub const fn most(&self, size: u64) -> u64 {
         let most = self.window_bytes / size;
         if most == 0 { 1 } else { most }
+    }
+
+    /// Rows and columns of a product that a thread takes.
+    #[must_use]
+    pub const fn product(&self, ty: Ty) -> [u32; 2] {
+        self.product[ty.words() - 1]
     }
 
     /// Fails where kernels do not number so many elements.
@@ -370,6 +389,7 @@ macro_rules! run_planned {
             $crate::patterns::BallotTask,
             $crate::patterns::PeersTask,
             $crate::patterns::ExactSumTask,
+            $crate::patterns::ProductTask,
             $crate::patterns::GatherTask,
             $crate::patterns::ScatterTask,
             $crate::patterns::ScatterFromTask,

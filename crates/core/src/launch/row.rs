@@ -136,6 +136,8 @@ pub enum Items {
     Rows(u32),
     /// As the device's table says for maps: the holes `groups` and `threads`.
     Map,
+    /// A tile of a product of matrices, as the device's table says: the holes `rm` and `rn`, elements of an invocation along rows and columns.
+    Contract,
 }
 
 /// Access of a kernel to an array.

@@ -17,6 +17,7 @@ mod operand;
 pub mod ordered_sum;
 pub mod permutation;
 pub mod plan;
+pub mod product;
 pub mod reduce;
 pub mod scan;
 pub mod segments;
@@ -47,6 +48,7 @@ pub use moves::{
 };
 pub use ordered_sum::{OrderedSum, OrderedSumCall, SumOrder};
 pub use permutation::Permutation;
+pub use product::{Matrix, ProductCall, ProductOrder, ProductTask, Products, matrix};
 pub use reduce::{Integral, Quadrature, Reduce, ReduceCall, ReduceTask, Reducing, Statistics};
 pub use scan::{Scan, ScanCall, ScanDomain, ScanKind, ScanTask, Scanning};
 pub use segments::{
@@ -82,6 +84,7 @@ macro_rules! every_task {
             $crate::patterns::TopKTask,
             $crate::patterns::HistogramTask,
             $crate::patterns::ExactSumTask,
+            $crate::patterns::ProductTask,
             $crate::patterns::BallotTask,
             $crate::patterns::PeersTask,
             $crate::patterns::MergeTask,

@@ -1,6 +1,6 @@
 //! Merges, co-ranks and searches of what is computed where it is read: the operators are spliced into `merge_from.cu`.
 
-use super::super::holes::{Holes, Shape, put_element};
+use super::super::holes::{Holes, Shape, looked_at, put_element};
 use super::super::scratch::Use;
 use super::super::{Bound, bind, blocks, put_wide};
 use super::{FLIP, KIND, NEEDLES, NEGATIVE, STEP, THREADS, WIDE, items};
@@ -12,7 +12,7 @@ use crate::splice::{Fill, Site};
 use isowarp_core::backend::{Leaf, Out, Run};
 use isowarp_core::element::{DType, Ty};
 use isowarp_core::error::{Error, Result};
-use isowarp_core::ir::{Func, Node};
+use isowarp_core::ir::Func;
 use isowarp_core::patterns::merge::Sides;
 use isowarp_core::patterns::plan::tiles;
 use isowarp_core::patterns::{CoRankFromTask, KeyBits, MergeFromTask, SearchFromTask};
@@ -103,18 +103,6 @@ pub(in crate::patterns) fn with_fills<R>(
     ];
     let fills: Vec<Fill<'_>> = all.into_iter().filter(|f| wanted.contains(&f.name)).collect();
     Ok(f(&fills))
-}
-
-/// The leaves of an operator, without those that it does not look at: the other side's have other indices, and are not to be loaded at these.
-fn looked_at(func: &Func, leaves: &[Shape]) -> Vec<Shape> {
-    let takes = |k: usize| func.any(|node, _| matches!(node, Node::Param(p) if usize::from(*p) == k));
-    let of = |(k, &shape): (usize, &Shape)| match shape {
-        // One element at a time has no neighbours.
-        Shape::Array(dtype, _) => Shape::Array(dtype, None),
-        _ if takes(k) => shape,
-        _ => Shape::Array(DType::U32, None),
-    };
-    leaves.iter().enumerate().map(of).collect()
 }
 
 impl Run<MergeFromTask> for Cuda {

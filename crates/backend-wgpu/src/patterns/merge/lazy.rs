@@ -45,7 +45,7 @@ impl<'a> Lazy<'a> {
             .flat_map(|&(functions, names, dtype)| functions.iter().zip(names).map(move |(func, name)| Computed { name, func, dtype }))
             .take(4)
             .collect();
-        let of = |k: usize| (task.lens[usize::from(k >= task.sides.split())], computed.iter().any(|c| c.looks_at(k)));
+        let of = |k: usize| (task.lens[usize::from(k >= task.sides.split())], computed.iter().any(|c| c.func.looks_at(k)));
         let planned = Operands::plan_whole(wgpu.window_limits(), task.params, task.leaves, of)?;
         let room = wgpu.caps().max_storage_buffers.min(MAX as u32);
         let fits = planned.filter(|operands| operands.signature.slots.len() as u32 + beside <= room);

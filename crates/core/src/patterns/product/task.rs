@@ -1,0 +1,142 @@
+//! Products as data, and the launches that compute them.
+
+use super::Steps;
+use crate::backend::{Leaf, Out};
+use crate::caps::Numerics;
+use crate::element::Ty;
+use crate::error::{Error, Result};
+use crate::ir::{self, Expr, Func};
+use crate::launch::kernels::{CONTRACT, CONTRACT_FOLD, ContractParams};
+use crate::launch::{Array, KernelSpec, Launcher, Operators, Planned, Work};
+use std::sync::Arc;
+
+/// A product of matrices as data: `sum(i, j)` over k of `a(i, k) b(k, j)` in blocks, each a chain of fused multiply-adds in ascending k that starts with +0;
+/// blocks are added left to right. Integers wrap. Results are `finish` of the sum and of leaves at the index `batch * c.batch + i * c.row + j`.
+///
+/// The parameters of the three operators are the task's leaves, of which each looks at its own; `finish` has the sum as one parameter more.
+#[derive(Clone, Debug)]
+pub struct ProductTask {
+    /// An element of A at its index.
+    pub a: Arc<Func>,
+    /// An element of B at its index.
+    pub b: Arc<Func>,
+    /// Results, from the leaves and the sum.
+    pub finish: Arc<Func>,
+    /// Rows of the product.
+    pub m: u64,
+    /// Its columns.
+    pub n: u64,
+    /// Terms of a sum.
+    pub k: u64,
+    /// Products of a batch.
+    pub batch: u64,
+    /// Terms of a block.
+    pub block: u64,
+    /// Steps of A, whose rows are the product's.
+    pub a_steps: Steps,
+    /// Steps of B, whose columns are the product's.
+    pub b_steps: Steps,
+    /// Steps of the results, whose columns are one element apart.
+    pub c_steps: Steps,
+    /// Strict or fast.
+    pub numerics: Numerics,
+}
+
+/// `a b + c`, rounded once, of a type of sums; and the sum of two.
+///
+/// # Errors
+/// None of these types.
+pub fn steps_of(ty: Ty) -> Result<[Func; 2]> {
+    fn of<T: super::Factor>() -> Result<[Func; 2]> {
+        let fused = ir::trace(|(a, b, c): (Expr<T>, Expr<T>, Expr<T>)| T::fused(a, b, c))?;
+        Ok([fused, ir::trace(|(a, b): (Expr<T>, Expr<T>)| a + b)?])
+    }
+    match ty {
+        Ty::F64 => of::<f64>(),
+        Ty::I32 => of::<i32>(),
+        Ty::U32 => of::<u32>(),
+        _ => of::<f32>(),
+    }
+}
+
+/// Tiles below which blocks of k go to memory one by one, so that there is work for all of a device.
+const FEW_TILES: u64 = 96;
+/// The most bytes of blocks in memory.
+const MOST_BYTES: u64 = 1 << 30;
+
+impl ProductTask {
+    /// Indices that A, B and the results have.
+    #[must_use]
+    pub fn extents(&self) -> [u64; 3] {
+        let Self { m, n, k, batch, a_steps, b_steps, c_steps, .. } = self;
+        let of = |steps: &Steps, rows: u64, columns: u64| steps.extent([*batch, rows, columns]).unwrap_or(u64::MAX);
+        [of(a_steps, *m, *k), of(b_steps, *k, *n), of(c_steps, *m, *n)]
+    }
+
+    /// The type of sums.
+    #[must_use]
+    pub fn ty(&self) -> Ty {
+        self.finish.params.last().map_or(Ty::F32, |param| param.ty())
+    }
+
+    fn params(&self, split: bool) -> Result<ContractParams> {
+        let word = |what: &'static str, value: u64| {
+            u32::try_from(value).map_err(|_| Error::TooLarge { what, requested: value, limit: u32::MAX.into() })
+        };
+        let side = |value: u64| word("rows, columns or terms of a product", value);
+        let step = |value: u64| word("elements between rows or columns", value);
+        let Self { a_steps: a, b_steps: b, c_steps: c, .. } = self;
+        let fours = |steps: &Steps, across: u64, along: u64| across == 1 && along.is_multiple_of(4) && steps.batch.is_multiple_of(4);
+        let form = [fours(a, a.row, a.column), fours(b, b.column, b.row), fours(c, c.column, c.row), split];
+        Ok(ContractParams {
+            rows: side(self.m)?,
+            columns: side(self.n)?,
+            terms: side(self.k)?,
+            block: side(self.block)?,
+            form: form.iter().enumerate().map(|(bit, &set)| u32::from(set) << bit).sum(),
+            a_row: step(a.row)?,
+            a_column: step(a.column)?,
+            b_row: step(b.row)?,
+            b_column: step(b.column)?,
+            c_row: step(c.row)?,
+            a_batch: a.batch,
+            b_batch: b.batch,
+            c_batch: c.batch,
+        })
+    }
+}
+
+impl<B: Launcher> Planned<B> for ProductTask {
+    fn drive(&self, device: &B, leaves: &[Leaf<B::Raw>], outs: &[Out<B::Raw>]) -> Result<()> {
+        let extents = self.extents();
+        for extent in extents {
+            device.tuning().check_numbered("elements of a matrix", extent)?;
+        }
+        let ty = self.ty();
+        let bytes = 4 * ty.words() as u64;
+        let [rows, columns] = device.tuning().product(ty);
+        let (tile_m, tile_n) = (16 * u64::from(rows), 16 * u64::from(columns));
+        let tiles = self.m.div_ceil(tile_m) * self.n.div_ceil(tile_n) * self.batch;
+        let (blocks, elements) = (self.k.div_ceil(self.block.max(1)).max(1), self.batch * self.m * self.n);
+        let partial_bytes = elements.saturating_mul(blocks).saturating_mul(bytes);
+        let split = blocks > 1 && tiles <= FEW_TILES && partial_bytes <= MOST_BYTES.min(device.tuning().window_bytes);
+        let params = self.params(split)?;
+        let operators = Operators::Product { a: &self.a, b: &self.b, finish: &self.finish, extents };
+        let choice = match ty {
+            Ty::F32 => 0,
+            Ty::F64 => 1,
+            _ => 2,
+        };
+        let choices = [("type", choice), ("unsigned", (ty == Ty::U32).into()), ("split", split.into())];
+        let pieces = if split { device.scratch(&[partial_bytes])? } else { Vec::new() };
+        let arrays = [pieces.first().map_or(Array::NONE, Array::piece)];
+        // Threads write the outputs in vectors of four alone where the columns are so many.
+        let single = split || params.form & 4 == 0 || !self.n.is_multiple_of(4);
+        let launch = |kernel, groups: u64, shared_bytes| {
+            let spec = KernelSpec::new(kernel, &params, &choices, &arrays).with(operators, self.numerics, leaves, outs);
+            device.launch(&spec.writing_single(single), Work { results: Some(extents[2]), shared_bytes, ..Work::whole(elements, &|_| groups) })
+        };
+        launch(&CONTRACT, tiles * if split { blocks } else { 1 }, tile_m * tile_n * bytes)?;
+        if split { launch(&CONTRACT_FOLD, elements.div_ceil(256), 0) } else { Ok(()) }
+    }
+}
