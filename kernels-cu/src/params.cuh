@@ -55,6 +55,9 @@ constexpr int THREADS = 32, ITEMS = 8;
 namespace Contract {
 constexpr int THREADS = 256, ITEMS = 64;
 }
+namespace ContractThin {
+constexpr int THREADS = 256, ITEMS = 1;
+}
 namespace ContractFold {
 constexpr int THREADS = 256, ITEMS = 1;
 }

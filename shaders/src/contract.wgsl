@@ -13,7 +13,7 @@ const FOURS_B = {{ 4 * rn * tk }}u;
 {% set down = rm // 4 %}
 {% set right = rn // 4 %}
 
-{% if fold %}
+{% if step == 2 %}
 @compute @workgroup_size(256)
 fn contract_fold(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
     let i = ((group.z * grid.y + group.y) * grid.x + group.x) * 256u + lane;
@@ -30,6 +30,77 @@ fn contract_fold(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroup
         total = op_add(total, partials[first + b * of_one]);
     }
     epilogue1(batch * args.c_batch + place / args.columns * args.c_row + place % args.columns, total);
+}
+{% elif step == 1 %}
+// A product that has few rows, or few columns: an invocation takes a row of the operand that has many, of one block of k, and up to four of the other's,
+// which lie in shared memory. Sums go to memory by block.
+{% set many = "b" if of else "a" %}
+{% set other = "a" if of else "b" %}
+{% set span = 256 if type == 1 else 512 %}
+var<workgroup> few: array<Value, {{ 4 * span }}>;
+
+@compute @workgroup_size(256)
+fn contract_thin(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
+    var index = (group.z * grid.y + group.y) * grid.x + group.x;
+    if (index >= args.groups) {
+        return;
+    }
+    let many = args.{{ "columns" if of else "rows" }};
+    let others = args.{{ "rows" if of else "columns" }};
+    let across = args.{{ "b_column" if of else "a_row" }};
+    let along = args.{{ "b_row" if of else "a_column" }};
+    let other_across = args.{{ "a_row" if of else "b_column" }};
+    let other_along = args.{{ "a_column" if of else "b_row" }};
+    let in_vectors = (args.form & {{ 32 if of else 16 }}u) != 0u;
+    let blocks = (args.terms + args.block - 1u) / args.block;
+    let tiles = (many + 255u) / 256u;
+    let bands = (others + 3u) / 4u;
+    let i = index % tiles * 256u + lane;
+    index /= tiles;
+    let part = index % blocks;
+    index /= blocks;
+    let j = index % bands * 4u;
+    let count = min(others - j, 4u);
+    let batch = index / bands;
+    let first = batch * args.{{ many }}_batch + across * min(i, many - 1u);
+    let other = batch * args.{{ other }}_batch + other_across * j;
+
+    var sum = vec4<Value>();
+    let k_end = min(args.terms, (part + 1u) * args.block);
+    for (var start = part * args.block; start < k_end; start += {{ span }}u) {
+        let span = min(k_end - start, {{ span }}u);
+        workgroupBarrier();
+        for (var e = lane; e < count * {{ span }}u; e += 256u) {
+            let q = e % {{ span }}u;
+            if (q < span) {
+                few[e] = load_{{ other }}1(other + other_across * (e / {{ span }}u) + other_along * (start + q));
+            }
+        }
+        workgroupBarrier();
+        for (var q = 0u; q < span; q += 4u) {
+            let at = first + along * (start + q);
+            let here = min(span - q, 4u);
+            var v = vec4<Value>();
+            if (in_vectors && here == 4u) {
+                v = load_{{ many }}4(at);
+            } else {
+                for (var e = 0u; e < here; e++) {
+                    v[e] = load_{{ many }}1(at + along * e);
+                }
+            }
+            for (var e = 0u; e < here; e++) {
+                for (var c = 0u; c < count; c++) {
+                    sum[c] = op_fused(v[e], few[c * {{ span }}u + q + e], sum[c]);
+                }
+            }
+        }
+    }
+    if (i < many) {
+        let place = (batch * blocks + part) * args.rows * args.columns;
+        for (var c = 0u; c < count; c++) {
+            partials[place + {% if of %}(j + c) * args.columns + i{% else %}i * args.columns + j + c{% endif %}] = sum[c];
+        }
+    }
 }
 {% else %}
 var<workgroup> a_tile: array<vec4<Value>, {{ tk * (4 * rm + 1) }}>;

@@ -75,8 +75,9 @@ pub fn shared(name: &str) -> Option<Shader> {
         "peers" => (PEERS, "peers", &[("ballot", 0)]),
         "exact_sum" => (EXACT, "exact_sum", &[("wide", 0)]),
         "exact_sum_wide" => (EXACT, "exact_sum", &[("wide", 1)]),
-        "contract" => (CONTRACT, "contract", &[("fold", 0)]),
-        "contract_fold" => (CONTRACT, "contract_fold", &[("fold", 1)]),
+        "contract" => (CONTRACT, "contract", &[("step", 0)]),
+        "contract_thin" => (CONTRACT, "contract_thin", &[("step", 1)]),
+        "contract_fold" => (CONTRACT, "contract_fold", &[("step", 2)]),
         "gather" => (GATHER, "gather", &[]),
         "scatter" | "scatter_reduce" => (SCATTER, "scatter", &[("computed", 0)]),
         "scatter_from" => (SCATTER_FROM, "scatter", &[("computed", 1)]),
@@ -134,7 +135,7 @@ const CONTRACT: Template = Template {
     name: "contract.wgsl",
     text: include_str!("contract.wgsl"),
     args: &[],
-    bindings: &[Extra { name: "partials", access: "read_write", ty: "array<Value>", when: Some("split or fold") }],
+    bindings: &[Extra { name: "partials", access: "read_write", ty: "array<Value>", when: Some("split or step > 0") }],
 };
 
 /// P24, exact sums.

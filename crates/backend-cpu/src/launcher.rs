@@ -78,7 +78,14 @@ impl Launcher for Cpu {
     }
 
     fn tuning(&self) -> Tuning {
-        Tuning { window_bytes: u64::MAX, numbered: u64::MAX, wide_extremes: true, stores_narrow: true, top_k_samples: 0, product: [[1, 1]; 2] }
+        Tuning {
+            window_bytes: u64::MAX,
+            numbered: u64::MAX,
+            wide_extremes: true,
+            stores_narrow: true,
+            top_k_samples: 0,
+            product: [[1, 1]; 2],
+        }
     }
 }
 

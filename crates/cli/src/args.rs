@@ -126,6 +126,14 @@ pub(crate) enum OrderArg {
 }
 
 #[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum BlocksArg {
+    /// Chains of fused multiply-adds over 512 terms each, added left to right (the default)
+    Blocks,
+    /// One chain over all terms
+    Chain,
+}
+
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum RoundingArg {
     /// The nearer number, of two as near the one with an even code (the default)
     NearestEven,

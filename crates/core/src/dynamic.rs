@@ -13,6 +13,7 @@ mod histogram;
 mod moves;
 mod operator;
 mod order;
+mod product;
 mod random;
 mod results;
 mod scan_total;
@@ -25,6 +26,7 @@ pub use call::{Call, Order, Over, Question, Scattering, SetOp, Sorted, Variants}
 pub use fold::Norm;
 pub use histogram::{Histogram, HistogramTotal};
 pub use operator::Operator;
+pub use product::Product;
 pub use random::Distribution;
 pub use results::Results;
 pub use scan_total::ScanTotal;

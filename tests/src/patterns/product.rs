@@ -151,7 +151,9 @@ fn epilogues<B: Target>(c: &mut Cases<B>) {
             let bias = input::<B, f32>(d, Fill::Plain, n, "bias")?;
             let of_columns = bias.broadcast(&[n], &[m, n]);
             d.gemm(matrix(&a, m, k), matrix(&b, k, n))
-                .epilogue((of_columns, index()), |y, (bias, i)| (select((y + bias).gt(0.0), y + bias, 0.0).store_as::<f16>(), y.cast::<i32>() + i.cast::<i32>()))
+                .epilogue((of_columns, index()), |y, (bias, i)| {
+                    (select((y + bias).gt(0.0), y + bias, 0.0).store_as::<f16>(), y.cast::<i32>() + i.cast::<i32>())
+                })
                 .run()
         });
         // Rows that an index names, and an operator over elements.

@@ -39,6 +39,7 @@ mod oracles;
 mod ordered_sum;
 mod own_kernels;
 mod pairs;
+mod product;
 mod properties;
 mod random;
 mod random_counts;

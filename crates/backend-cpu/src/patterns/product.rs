@@ -73,9 +73,7 @@ fn product<T: Term>(task: &ProductTask, leaves: &[Leaf<HostBuffer>], outs: &[Out
     let mut sums: Vec<T> = host::filled(m * n, T::default())?;
     for p in 0..batch {
         // A matrix that is the same for all products of the batch is looked at once.
-        for (known, (func, steps, rows, columns)) in
-            values.iter_mut().zip([(&task.a, task.a_steps, m, k), (&task.b, task.b_steps, k, n)])
-        {
+        for (known, (func, steps, rows, columns)) in values.iter_mut().zip([(&task.a, task.a_steps, m, k), (&task.b, task.b_steps, k, n)]) {
             if known.is_none() || steps.batch != 0 {
                 *known = Some(matrix(&operands, func, (steps, p), (rows, columns))?);
             }

@@ -255,7 +255,14 @@ impl Launcher for Cuda {
     }
 
     fn tuning(&self) -> launch::Tuning {
-        launch::Tuning { window_bytes: u64::MAX, numbered: u64::MAX, wide_extremes: true, stores_narrow: true, top_k_samples: 16 * 1024, product: [[8, 8], [4, 8]] }
+        launch::Tuning {
+            window_bytes: u64::MAX,
+            numbered: u64::MAX,
+            wide_extremes: true,
+            stores_narrow: true,
+            top_k_samples: 16 * 1024,
+            product: [[8, 8], [4, 8]],
+        }
     }
 }
 

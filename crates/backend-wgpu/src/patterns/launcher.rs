@@ -328,7 +328,9 @@ impl Launcher for Wgpu {
             _ => (spec.leaves, spec.outs),
         };
         let operands = match spec.operators {
-            launch::Operators::Product { a, b, extents, .. } => Operands::plan_product(limits, (a, b), leaves, (outs, spec.writes_single), extents)?,
+            launch::Operators::Product { a, b, extents, .. } => {
+                Operands::plan_product(limits, (a, b), leaves, (outs, spec.writes_single), extents)?
+            }
             _ => Operands::plan(limits, spec.operators.params(), leaves, outs, true, spec.writes_single, work.n)?,
         };
         let shape = self.shape(spec);

@@ -313,10 +313,15 @@ impl Writer<'_> {
         }
         if self.options.fma == WgslFma::Guarded && ty == Ty::F32 {
             self.calls.insert("iw_fma_native_4".to_owned());
-            self.text.push_str("fn fused_4(x: vec4<f32>, y: vec4<f32>, z: vec4<f32>) -> vec4<f32> {\n    return iw_fma_native_4(x, y, z);\n}\n");
-            self.text.push_str("fn careful(x: f32, y: vec4<f32>, z: vec4<f32>) -> vec4<f32> {\n    return op_fused_4(vec4<f32>(x), y, z);\n}\n");
+            self.text
+                .push_str("fn fused_4(x: vec4<f32>, y: vec4<f32>, z: vec4<f32>) -> vec4<f32> {\n    return iw_fma_native_4(x, y, z);\n}\n");
+            self.text
+                .push_str("fn careful(x: f32, y: vec4<f32>, z: vec4<f32>) -> vec4<f32> {\n    return op_fused_4(vec4<f32>(x), y, z);\n}\n");
         } else {
-            let _ = writeln!(self.text, "fn fused_4(x: vec4<{t}>, y: vec4<{t}>, z: vec4<{t}>) -> vec4<{t}> {{\n    return op_fused_4(x, y, z);\n}}");
+            let _ = writeln!(
+                self.text,
+                "fn fused_4(x: vec4<{t}>, y: vec4<{t}>, z: vec4<{t}>) -> vec4<{t}> {{\n    return op_fused_4(x, y, z);\n}}"
+            );
         }
         self.outs(finish);
         let result = |v: &str, r: usize| member(v, r, finish.results.len());

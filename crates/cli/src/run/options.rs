@@ -1,13 +1,17 @@
 //! The options of `isowarp run`, each declared once; a verb names those that it takes.
 
+mod product;
 mod random;
 mod simulation;
 
+pub(super) use product::*;
 pub(super) use random::*;
 pub(super) use simulation::*;
 
 use super::registry::Verb;
-use crate::args::{DeviceArgs, Dist, GeneratorArg, LayoutArg, NumericsArg, OptionKind, Ord, OrderArg, RoundingArg, Side, StartArg};
+use crate::args::{
+    BlocksArg, DeviceArgs, Dist, GeneratorArg, LayoutArg, NumericsArg, OptionKind, Ord, OrderArg, RoundingArg, Side, StartArg,
+};
 use clap::builder::{EnumValueParser, PossibleValuesParser, TypedValueParser as _};
 use clap::{Arg, ArgAction, ArgMatches, ValueEnum, value_parser};
 use isowarp::minifloat::MiniFloat;
@@ -51,6 +55,10 @@ pub(crate) struct RunArgs {
     pub(crate) ord: Option<Ord>,
     pub(crate) order: Option<OrderArg>,
     pub(crate) exact: bool,
+    pub(crate) factor: Option<f64>,
+    pub(crate) transposed_a: bool,
+    pub(crate) transposed_b: bool,
+    pub(crate) blocks: Option<BlocksArg>,
     pub(crate) by: Option<i64>,
     pub(crate) digits: Option<i32>,
     pub(crate) saturate: bool,
@@ -138,6 +146,10 @@ impl RunArgs {
             ord: one(m, "ord"),
             order: one(m, "order"),
             exact: one(m, "exact") == Some(true),
+            factor: one(m, "factor"),
+            transposed_a: one(m, "trans-a") == Some(true),
+            transposed_b: one(m, "trans-b") == Some(true),
+            blocks: one(m, "blocks"),
             by: one(m, "by"),
             digits: one(m, "digits"),
             saturate: one(m, "saturate") == Some(true),
@@ -222,6 +234,10 @@ fn arg(name: &'static str, value: &'static str, help: &'static str) -> Arg {
 
 fn text(name: &'static str, value: &'static str, help: &'static str) -> Arg {
     arg(name, value, help).allow_hyphen_values(true)
+}
+
+fn number(name: &'static str, value: &'static str, help: &'static str) -> Arg {
+    text(name, value, help).value_parser(value_parser!(f64))
 }
 
 fn path(name: &'static str, help: &'static str) -> Arg {

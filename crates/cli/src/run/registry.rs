@@ -42,6 +42,7 @@ impl Inputs {
     pub(super) const TWO: Self = Self::between(2, 2);
     /// Each of its own shape.
     pub(super) const PAIR: Self = Self { own_shapes: true, ..Self::TWO };
+    pub(super) const SEVERAL: Self = Self { own_shapes: true, ..Self::between(2, 3) };
     pub(super) const TRIPLE: Self = Self { own_shapes: true, ..Self::between(3, 3) };
     /// Arrays of one shape that an expression is about.
     pub(super) const OF_EXPRESSION: Self = Self::between(1, 4);

@@ -2,7 +2,7 @@
 
 use super::accuracy::ExactSum;
 pub(super) use super::results::Results;
-use super::{Distribution, DynBuffer, DynInputs, Histogram, Norm, Operator, Simulation, cast_to};
+use super::{Distribution, DynBuffer, DynInputs, Histogram, Norm, Operator, Product, Simulation, cast_to};
 use crate::backend::Backend;
 use crate::buffer::{Buffer, Memory as _};
 use crate::call::Variant;
@@ -149,6 +149,8 @@ pub enum Call {
     OrderedSum(SumOrder, Over),
     /// Exact sums of floats, or of products of two arrays, rounded once: of all elements, of lines or segments, to their register type.
     Exact(ExactSum, Over),
+    /// The product of two matrices, which a third one may be added to, to their register type.
+    Product(Product),
     /// Distances of pairs of floats in units in the last place, `u32` or `u64`; and the words of [`UlpWords::words`](crate::patterns::UlpWords::words).
     Ulp,
     /// Spins after a simulation, or payments at the ends of paths.
@@ -410,6 +412,7 @@ impl<'a, B: Patterns> Job<'a, B> {
             Call::Random { from, of, n, dtype } => self.random(*from, of, *n, *dtype),
             Call::OrderedSum(order, over) => self.ordered_sum(*order, over),
             Call::Exact(of, over) => self.exact(*of, over),
+            Call::Product(of) => self.product(of),
             Call::Ulp => self.ulp(),
             Call::Simulate(of) => self.simulate(of),
             Call::Reduce { op, over } => self.reduce(op, over),

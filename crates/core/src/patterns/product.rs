@@ -10,10 +10,10 @@ pub use task::{ProductTask, steps_of};
 
 use super::Map;
 use crate::backend::Run;
+use crate::call::Unchanged;
 use crate::element::{Element, Num, Scalar};
 use crate::input::Input;
 use crate::ir::Expr;
-use crate::call::Unchanged;
 
 /// Types that products are summed in: `f32` (and `f16` elements), `f64`, `i32` (and `i8`, `i16`) and `u32` (and `u8`, `u16`).
 pub trait Factor: Scalar + Num + Element<Reg = Self> {

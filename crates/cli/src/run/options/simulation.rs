@@ -1,12 +1,8 @@
 //! Options of simulations.
 
-use super::{arg, choice, flag, path, text};
+use super::{arg, choice, flag, number, path, text};
 use crate::args::{OptionKind, StartArg};
 use clap::{Arg, value_parser};
-
-fn number(name: &'static str, value: &'static str, help: &'static str) -> Arg {
-    text(name, value, help).value_parser(value_parser!(f64))
-}
 
 pub(in crate::run) fn beta() -> Arg {
     number("beta", "X", "Reciprocal of the temperature, in units of the coupling").conflicts_with("temperatures")

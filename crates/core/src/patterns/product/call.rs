@@ -2,7 +2,7 @@
 
 use super::super::{check_aliasing, check_ops};
 use super::matrix::Matrix;
-use super::{Factor, Products, ProductOrder, ProductTask, Steps, steps_of};
+use super::{Factor, ProductOrder, ProductTask, Products, Steps, steps_of};
 use crate::backend::Backend;
 use crate::call::{Finish, Finished, Unchanged};
 use crate::error::{Error, Result};
@@ -194,7 +194,11 @@ impl<'d, B: Backend, L, R, T: Factor, A> ProductCall<'d, B, L, R, T, A> {
     /// assert_eq!(layer.run()?.read_blocking()?, [2.0, 11.0, 1.0, 3.0]);
     /// # Ok::<(), isowarp::Error>(())
     /// ```
-    pub fn epilogue<J: Input<B>, S: Outputs, G: Fn(Expr<T>, J::Exprs) -> S>(self, inputs: J, f: G) -> ProductCall<'d, B, L, R, T, A, Together<J, G>> {
+    pub fn epilogue<J: Input<B>, S: Outputs, G: Fn(Expr<T>, J::Exprs) -> S>(
+        self,
+        inputs: J,
+        f: G,
+    ) -> ProductCall<'d, B, L, R, T, A, Together<J, G>> {
         self.end(Together { inputs, f })
     }
 

@@ -6,7 +6,7 @@ use crate::caps::Numerics;
 use crate::element::Ty;
 use crate::error::{Error, Result};
 use crate::ir::{self, Expr, Func};
-use crate::launch::kernels::{CONTRACT, CONTRACT_FOLD, ContractParams};
+use crate::launch::kernels::{CONTRACT, CONTRACT_FOLD, CONTRACT_THIN, ContractParams};
 use crate::launch::{Array, KernelSpec, Launcher, Operators, Planned, Work};
 use std::sync::Arc;
 
@@ -61,6 +61,10 @@ pub fn steps_of(ty: Ty) -> Result<[Func; 2]> {
 
 /// Tiles below which blocks of k go to memory one by one, so that there is work for all of a device.
 const FEW_TILES: u64 = 96;
+/// The most rows or columns of a product that a thread takes several of, of one column or row each.
+const THIN: u64 = 8;
+/// Threads of a group of those.
+const THREADS: u64 = 256;
 /// The most bytes of blocks in memory.
 const MOST_BYTES: u64 = 1 << 30;
 
@@ -86,8 +90,17 @@ impl ProductTask {
         let side = |value: u64| word("rows, columns or terms of a product", value);
         let step = |value: u64| word("elements between rows or columns", value);
         let Self { a_steps: a, b_steps: b, c_steps: c, .. } = self;
-        let fours = |steps: &Steps, across: u64, along: u64| across == 1 && along.is_multiple_of(4) && steps.batch.is_multiple_of(4);
-        let form = [fours(a, a.row, a.column), fours(b, b.column, b.row), fours(c, c.column, c.row), split];
+        let fours = |steps: &Steps, near: u64, far: u64, lines: u64| {
+            near == 1 && (far.is_multiple_of(4) || lines == 1) && (steps.batch.is_multiple_of(4) || self.batch == 1)
+        };
+        let form = [
+            fours(a, a.row, a.column, self.k),
+            fours(b, b.column, b.row, self.k),
+            fours(c, c.column, c.row, self.m),
+            split,
+            fours(a, a.column, a.row, self.m),
+            fours(b, b.row, b.column, self.n),
+        ];
         Ok(ContractParams {
             rows: side(self.m)?,
             columns: side(self.n)?,
@@ -119,7 +132,9 @@ impl<B: Launcher> Planned<B> for ProductTask {
         let tiles = self.m.div_ceil(tile_m) * self.n.div_ceil(tile_n) * self.batch;
         let (blocks, elements) = (self.k.div_ceil(self.block.max(1)).max(1), self.batch * self.m * self.n);
         let partial_bytes = elements.saturating_mul(blocks).saturating_mul(bytes);
-        let split = blocks > 1 && tiles <= FEW_TILES && partial_bytes <= MOST_BYTES.min(device.tuning().window_bytes);
+        let fits = partial_bytes <= MOST_BYTES.min(device.tuning().window_bytes);
+        let thin = self.m.min(self.n) <= THIN && self.k > 0 && fits;
+        let split = thin || (blocks > 1 && tiles <= FEW_TILES && fits);
         let params = self.params(split)?;
         let operators = Operators::Product { a: &self.a, b: &self.b, finish: &self.finish, extents };
         let choice = match ty {
@@ -127,16 +142,25 @@ impl<B: Launcher> Planned<B> for ProductTask {
             Ty::F64 => 1,
             _ => 2,
         };
-        let choices = [("type", choice), ("unsigned", (ty == Ty::U32).into()), ("split", split.into())];
+        let of_b = self.m < self.n;
+        let choices = [("type", choice), ("split", split.into()), ("of", (thin && of_b).into())];
         let pieces = if split { device.scratch(&[partial_bytes])? } else { Vec::new() };
         let arrays = [pieces.first().map_or(Array::NONE, Array::piece)];
         // Threads write the outputs in vectors of four alone where the columns are so many.
         let single = split || params.form & 4 == 0 || !self.n.is_multiple_of(4);
         let launch = |kernel, groups: u64, shared_bytes| {
             let spec = KernelSpec::new(kernel, &params, &choices, &arrays).with(operators, self.numerics, leaves, outs);
-            device.launch(&spec.writing_single(single), Work { results: Some(extents[2]), shared_bytes, ..Work::whole(elements, &|_| groups) })
+            device.launch(
+                &spec.writing_single(single),
+                Work { results: Some(extents[2]), shared_bytes, ..Work::whole(elements, &|_| groups) },
+            )
         };
-        launch(&CONTRACT, tiles * if split { blocks } else { 1 }, tile_m * tile_n * bytes)?;
-        if split { launch(&CONTRACT_FOLD, elements.div_ceil(256), 0) } else { Ok(()) }
+        if thin {
+            let (many, others) = (self.m.max(self.n), self.m.min(self.n));
+            launch(&CONTRACT_THIN, many.div_ceil(THREADS) * blocks * others.div_ceil(4) * self.batch, 0)?;
+        } else {
+            launch(&CONTRACT, tiles * if split { blocks } else { 1 }, tile_m * tile_n * bytes)?;
+        }
+        if split { launch(&CONTRACT_FOLD, elements.div_ceil(THREADS), 0) } else { Ok(()) }
     }
 }

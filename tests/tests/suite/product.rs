@@ -1,0 +1,198 @@
+//! Products of matrices: the chain of the contract, NumPy's long double, whole numbers, rows that do not depend on their neighbours, what is refused.
+
+use crate::common::{each, each_with};
+use half::f16;
+use isowarp::buffer::Buffer;
+use isowarp::element::DType;
+use isowarp::patterns::ProductOrder;
+use isowarp::prelude::*;
+use isowarp::{Device, Error};
+use serde_json::Value;
+
+fn fixtures() -> Value {
+    serde_json::from_str(include_str!("../../data/products.json")).expect("the fixtures are JSON")
+}
+
+/// The inputs of `products.py`: multiples of 2^-23 in [-1, 1).
+fn uniform(n: usize, mut seed: u32) -> Vec<f32> {
+    let next = |_| {
+        seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (seed >> 8) as f32 / 8_388_608.0 - 1.0
+    };
+    (0..n).map(next).collect()
+}
+
+fn bits(x: &Buffer<Device, f32>) -> Vec<u32> {
+    x.read_blocking().unwrap().into_iter().map(f32::to_bits).collect()
+}
+
+/// The contract, element by element.
+fn chains(a: impl Fn(usize, usize) -> f32, b: impl Fn(usize, usize) -> f32, [m, n, k]: [usize; 3], block: usize) -> Vec<u32> {
+    let element = |i: usize, j: usize| {
+        let chain = |start: usize| (start..k.min(start + block)).fold(0.0f32, |sum, q| a(i, q).mul_add(b(q, j), sum));
+        let first = chain(0);
+        (1..k.div_ceil(block)).fold(first, |total, part| total + chain(part * block)).to_bits()
+    };
+    (0..m * n).map(|at| element(at / n, at % n)).collect()
+}
+
+#[test]
+fn a_product_is_a_chain_of_fused_steps_in_blocks_of_512_terms() {
+    let [m, n, k] = [37, 70, 1300];
+    let (x, y) = (uniform(m * k, 1), uniform(k * n, 2));
+    let expected = [512, k].map(|block| chains(|i, q| x[i * k + q], |q, j| y[q * n + j], [m, n, k], block));
+    let shape = [m as u64, n as u64, k as u64];
+    each(|d| {
+        let (a, b) = (d.upload(&x).unwrap(), d.upload(&y).unwrap());
+        let [m, n, k] = shape;
+        let call = || d.gemm(matrix(&a, m, k), matrix(&b, k, n));
+        assert_eq!(bits(&call().run().unwrap()), expected[0]);
+        assert_eq!(bits(&call().order(ProductOrder::Chain).run().unwrap()), expected[1]);
+    });
+}
+
+#[test]
+fn products_are_as_near_to_numpys_long_double_as_blocks_of_chains_are() {
+    let of = fixtures();
+    for case in of["f32"].as_array().unwrap() {
+        let side = |name: &str| case[name].as_u64().unwrap();
+        let ([m, n, k], bound) = (["m", "n", "k"].map(side), case["bound"].as_f64().unwrap());
+        let expected: Vec<f64> = case["c"].as_array().unwrap().iter().map(|v| v.as_f64().unwrap()).collect();
+        let (x, y) = (uniform((m * k) as usize, 3), uniform((k * n) as usize, 4));
+        each(|d| {
+            let (a, b) = (d.upload(&x).unwrap(), d.upload(&y).unwrap());
+            let found = d.gemm(matrix(&a, m, k), matrix(&b, k, n)).run().unwrap().read_blocking().unwrap();
+            let worst = found.iter().zip(&expected).map(|(&c, e)| (f64::from(c) - e).abs()).fold(0.0, f64::max);
+            assert!(worst <= bound, "{m}x{n}x{k}: {worst:e} of at most {bound:e}");
+        });
+        each_with(&[DType::F64], |d| {
+            let wide = |x: &[f32]| d.upload(&x.iter().map(|&x| f64::from(x)).collect::<Vec<_>>()).unwrap();
+            let (a, b) = (wide(&x), wide(&y));
+            let found = d.gemm(matrix(&a, m, k), matrix(&b, k, n)).run().unwrap().read_blocking().unwrap();
+            let worst = found.iter().zip(&expected).map(|(c, e)| (c - e).abs()).fold(0.0, f64::max);
+            assert!(worst <= bound * 2f64.powi(-29) + 1e-14, "{m}x{n}x{k}: {worst:e}");
+        });
+    }
+}
+
+#[test]
+fn products_of_whole_numbers_are_exact_in_every_type() {
+    let [m, n, k] = [33usize, 65, 700];
+    let value = |i: usize, seed: usize| ((i * 7919 + seed * 31) % 255) as i64 - 127;
+    let exact: Vec<i64> = (0..m * n).map(|at| (0..k).map(|q| value(at / n * k + q, 1) * value(q * n + at % n, 2)).sum::<i64>()).collect();
+    each(|d| {
+        let shape = [m as u64, n as u64, k as u64];
+        let [m, n, k] = shape;
+        let of = |len: usize, seed: usize| (0..len).map(|i| value(i, seed)).collect::<Vec<_>>();
+        let (x, y) = (of((m * k) as usize, 1), of((k * n) as usize, 2));
+        let bytes = |v: &[i64]| d.upload(&v.iter().map(|&v| v as i8).collect::<Vec<_>>()).unwrap();
+        let found = d.gemm(matrix(&bytes(&x), m, k), matrix(&bytes(&y), k, n)).run().unwrap().read_blocking().unwrap();
+        assert!(found.iter().zip(&exact).all(|(&c, &e)| i64::from(c) == e));
+        let halves = |v: &[i64]| d.upload(&v.iter().map(|&v| f16::from_f32(v as f32)).collect::<Vec<_>>()).unwrap();
+        let found = d.gemm(matrix(&halves(&x), m, k), matrix(&halves(&y), k, n)).run().unwrap().read_blocking().unwrap();
+        assert!(found.iter().zip(&exact).all(|(&c, &e)| c == e as f32));
+        let positive = |v: &[i64]| d.upload(&v.iter().map(|&v| (v + 127) as u8).collect::<Vec<_>>()).unwrap();
+        let found = d.gemm(matrix(&positive(&x), m, k), matrix(&positive(&y), k, n)).run().unwrap().read_blocking().unwrap();
+        let sums =
+            (0..m * n).map(|at| (0..k).map(|q| (x[(at / n * k + q) as usize] + 127) * (y[(q * n + at % n) as usize] + 127)).sum::<i64>());
+        assert!(found.iter().zip(sums).all(|(&c, e)| i64::from(c) == e));
+    });
+}
+
+#[test]
+fn a_row_of_a_product_is_the_row_alone_whatever_is_beside_it() {
+    let [m, n, k] = [300u64, 130, 1100];
+    each(|d| {
+        let (a, b) = (d.upload(&uniform((m * k) as usize, 5)).unwrap(), d.upload(&uniform((k * n) as usize, 6)).unwrap());
+        let all = bits(&d.gemm(matrix(&a, m, k), matrix(&b, k, n)).run().unwrap());
+        for (first, rows) in [(0, 1), (17, 1), (299, 1), (100, 64), (5, 129)] {
+            let part = a.slice(first * k..(first + rows) * k).unwrap();
+            let alone = bits(&d.gemm(matrix(&part, rows, k), matrix(&b, k, n)).run().unwrap());
+            assert_eq!(alone, all[(first * n) as usize..((first + rows) * n) as usize], "rows {first}.. ({rows})");
+        }
+        // Columns by themselves, as vectors; the transpose of the product of transposes; every row as a product of a batch.
+        let columns: Vec<u32> =
+            (0..3).flat_map(|j| bits(&d.gemv(matrix(&a, m, k), b.strided(j, k, n as i64).unwrap()).run().unwrap())).collect();
+        assert!(columns.iter().enumerate().all(|(at, &c)| c == all[at % m as usize * n as usize + at / m as usize]));
+        let turned = bits(&d.gemm(matrix(&b, k, n).transposed(), matrix(&a, m, k).transposed()).run().unwrap());
+        assert!(turned.iter().enumerate().all(|(at, &c)| c == all[at % m as usize * n as usize + at / m as usize]));
+        assert_eq!(bits(&d.gemm(matrix(&a, 1, k).batch(m), matrix(&b, k, n)).run().unwrap()), all);
+    });
+}
+
+#[test]
+fn special_values_and_signs_of_zero_come_out_of_products_as_the_chain_says() {
+    let (inf, nan) = (f32::INFINITY, f32::NAN);
+    each(|d| {
+        let dot = |a: &[f32], b: &[f32]| {
+            let k = a.len() as u64;
+            bits(&d.gemm(matrix(&d.upload(a).unwrap(), 1, k), matrix(&d.upload(b).unwrap(), k, 1)).run().unwrap())[0]
+        };
+        assert_eq!(dot(&[], &[]), 0);
+        assert_eq!([dot(&[-0.0], &[1.0]), dot(&[0.0, -0.0], &[-1.0, 5.0])], [0, 0]);
+        // What underflows below zero stays below zero, behind whatever is not there.
+        assert_eq!(dot(&[-1e-30], &[1e-30]), 0x8000_0000);
+        assert_eq!(dot(&[-1e-30, -0.0, 0.0], &[1e-30, 1.0, -1.0]), 0x8000_0000);
+        assert_eq!(dot(&[1e-20, 3.0], &[1e-20, 1e-45]), 3f32.mul_add(1e-45, 1e-20f32.mul_add(1e-20, 0.0)).to_bits());
+        assert_eq!([dot(&[inf, 1.0], &[1.0, 1.0]), dot(&[f32::MAX, 1.0], &[2.0, 1.0])], [inf.to_bits(); 2]);
+        assert_eq!([dot(&[inf, inf], &[1.0, -1.0]), dot(&[0.0], &[inf]), dot(&[nan], &[1.0])], [0x7fc0_0000; 3]);
+    });
+}
+
+#[test]
+fn epilogues_are_what_maps_after_the_product_are() {
+    let [m, n, k] = [70u64, 36, 520];
+    each(|d| {
+        let (a, b) = (d.upload(&uniform((m * k) as usize, 7)).unwrap(), d.upload(&uniform((k * n) as usize, 8)).unwrap());
+        let (old, bias) = (d.upload(&uniform((m * n) as usize, 9)).unwrap(), d.upload(&uniform(n as usize, 10)).unwrap());
+        let call = || d.gemm(matrix(&a, m, k), matrix(&b, k, n));
+        let sums = call().run().unwrap();
+        let expected = d.map((&sums, &old), |(c, old)| c.mul_add(1.7, old * -0.3)).unwrap();
+        assert_eq!(bits(&call().alpha(1.7).add(-0.3, &old).run().unwrap()), bits(&expected));
+        let scaled = d.map(&sums, |c| c * 1.7).unwrap();
+        assert_eq!(bits(&call().alpha(1.7).run().unwrap()), bits(&scaled));
+        // The factor 1 is the same, said or not.
+        assert_eq!(bits(&call().add(-0.3, &old).run().unwrap()), bits(&call().alpha(1.0).add(-0.3, &old).run().unwrap()));
+        let of_columns = || bias.broadcast(&[n], &[m, n]);
+        let layer = d.map((&sums, of_columns()), |(c, bias)| ((c + bias).tanh(), c.max(bias))).unwrap();
+        let fused = call().epilogue(of_columns(), |c, bias| ((c + bias).tanh(), c.max(bias))).run().unwrap();
+        assert_eq!((bits(&fused.0), bits(&fused.1)), (bits(&layer.0), bits(&layer.1)));
+        // An operator over elements of A is the product of what it makes.
+        let squares = d.map(&a, |x| x * x).unwrap();
+        let stored = d.gemm(matrix(&squares, m, k), matrix(&b, k, n)).run().unwrap();
+        assert_eq!(bits(&d.gemm(matrix(a.map(|x| x * x), m, k), matrix(&b, k, n)).run().unwrap()), bits(&stored));
+        // Between rows that are further apart, and behind them, elements stay.
+        let out = d.upload(&vec![9.0f32; (m * (n + 3)) as usize]).unwrap();
+        call().leading(n + 3).write_to(&out).unwrap();
+        let (found, plain) = (out.read_blocking().unwrap(), sums.read_blocking().unwrap());
+        for (row, expected) in found.chunks((n + 3) as usize).zip(plain.chunks(n as usize)) {
+            assert_eq!((&row[..n as usize], &row[n as usize..]), (expected, &[9.0; 3][..]));
+        }
+    });
+}
+
+#[test]
+fn products_that_do_not_fit_are_refused_and_nothing_is_written() {
+    each(|d| {
+        let (a, b) = (d.upload(&[1.0f32; 12]).unwrap(), d.upload(&[1.0f32; 12]).unwrap());
+        let out = d.upload(&[5.0f32; 9]).unwrap();
+        let refused = |result: Result<(), Error>| result.unwrap_err();
+        let of = |rows, columns| matrix(&a, rows, columns);
+        let by = |rows, columns| matrix(&b, rows, columns);
+        assert!(matches!(refused(d.gemm(of(3, 4), by(3, 4)).write_to(&out)), Error::LengthMismatch { expected: 4, found: 3, .. }));
+        assert!(matches!(refused(d.gemm(of(3, 4), by(4, 4)).write_to(&out)), Error::BufferTooSmall { required: 16, available: 12, .. }));
+        assert!(matches!(refused(d.gemm(of(3, 4).leading(5), by(4, 3)).write_to(&out)), Error::BufferTooSmall { required: 14, .. }));
+        assert!(matches!(refused(d.gemm(of(3, 4).leading(3), by(4, 3)).write_to(&out)), Error::InvalidArgument { .. }));
+        assert!(matches!(refused(d.gemm(of(3, 4), by(4, 3)).leading(2).write_to(&out)), Error::InvalidArgument { .. }));
+        assert!(matches!(refused(d.gemm(of(3, 4), by(4, 3)).leading(4).write_to(&out)), Error::BufferTooSmall { required: 11, .. }));
+        assert!(matches!(refused(d.gemm(of(3, 4), by(4, 3)).write_to(&out.slice(..8).unwrap())), Error::BufferTooSmall { .. }));
+        assert!(matches!(refused(d.gemm(of(1, 2).batch(6), by(2, 1).batch(5)).write_to(&out)), Error::LengthMismatch { .. }));
+        assert!(matches!(refused(d.gemm(of(1, 2).batch(7), by(2, 1)).write_to(&out)), Error::BufferTooSmall { required: 14, .. }));
+        assert!(matches!(refused(d.gemm(of(2, 2), by(2, 2)).write_to(&a.slice(2..6).unwrap())), Error::Aliasing { .. }));
+        assert!(matches!(refused(d.gemm(of(2, 2), by(2, 2)).add(1.0, &out).write_to(&out)), Error::LengthMismatch { .. }));
+        assert!(matches!(refused(d.gemv(of(3, 4), &out.slice(..3).unwrap()).write_to(&b)), Error::BufferTooSmall { required: 4, .. }));
+        assert!(matches!(refused(d.gemm(of(1 << 33, 0), by(0, 1)).write_to(&out)), Error::TooLarge { .. }));
+        assert_eq!(out.read_blocking().unwrap(), [5.0; 9]);
+        assert_eq!(a.read_blocking().unwrap(), [1.0; 12]);
+    });
+}
