@@ -4,6 +4,7 @@ mod forms;
 mod groups;
 mod histograms;
 mod inputs;
+mod products;
 mod ready;
 mod rungs;
 mod simulations;
@@ -175,6 +176,7 @@ pub fn works() -> Vec<Work> {
     all.extend(histograms::works());
     all.extend(inputs::works());
     all.extend(groups::works());
+    all.extend(products::works());
     all.extend(simulations::works());
     all.extend(forms::works());
     all.extend(crate::segments::works());
