@@ -9,6 +9,9 @@ constexpr int WIDTH = 0, KIND = 1, PER = 2, WORDS = 3;
 namespace exact {
 constexpr int ROW = 0, TILES = 2, SPAN = 3, WORDS = 4;
 }
+namespace fft {
+constexpr int POINTS = 0, PITCH = 1, COLUMNS = 2, STRIDE = 3, BEFORE = 4, INNER = 5, SUBS = 6, LEVELS = 7, SWAPS = 8, PAIRED = 9, WORDS = 10;
+}
 namespace gather {
 constexpr int KEEP = 0, VALUES = 2, WORDS = 4;
 }
@@ -48,6 +51,9 @@ constexpr int THREADS = 128, ITEMS = 16;
 }
 namespace ExactSumWide {
 constexpr int THREADS = 32, ITEMS = 8;
+}
+namespace Fft {
+constexpr int THREADS = 256, ITEMS = 1;
 }
 namespace Gather {
 constexpr int THREADS = 256, ITEMS = 4;

@@ -52,6 +52,9 @@ kernels! {
     EXACT_SUM: ExactParams = "exact sum", "exact_sum", entry("exact_sum", 128, 16), Items::Each(16), [write("words", Reach::Whole)];
     /// P24, exact sums of rows of `f64`.
     EXACT_SUM_WIDE: ExactParams = "exact sum", "exact_sum_wide", entry("exact_sum_wide", 32, 8), Items::Each(8), [write("words", Reach::Whole)];
+    /// P27, levels of transforms.
+    FFT: FftParams = "fft", "fft", entry("fft_{two:any|two}_{wide:f32|f64}", 256, 1), Items::Each(1),
+        [read("from_", Reach::Whole), read("table", Reach::Whole), write("to", Reach::Whole)];
     /// P09, by index.
     GATHER: GatherParams = "gather", "gather", entry("gather_b{size}_{index:u32|i32|u64}", 256, 4), Items::Word,
         [read("values", Reach::Swept), read("indices", Reach::Along(1)), write("out", Reach::Along(1))];
