@@ -7,6 +7,7 @@ mod inputs;
 mod ready;
 mod rungs;
 mod simulations;
+mod transforms;
 
 use isowarp::backend::Backend as _;
 use isowarp::element::DType;
@@ -177,6 +178,7 @@ pub fn works() -> Vec<Work> {
     all.extend(groups::works());
     all.extend(simulations::works());
     all.extend(forms::works());
+    all.extend(transforms::works());
     all.extend(crate::segments::works());
     all.extend(rungs::works());
     all.extend([

@@ -1,6 +1,7 @@
 //! The rows of the verbs, with the plans that they make, by family.
 
 mod fold;
+mod fourier;
 mod histogram;
 mod map;
 mod moves;
@@ -16,7 +17,7 @@ use super::registry::Verb;
 use crate::failure::Result;
 
 /// All families, in the order of the help.
-pub(super) const ALL: [&[Verb]; 10] = [
+pub(super) const ALL: [&[Verb]; 11] = [
     map::VERBS,
     fold::VERBS,
     moves::VERBS,
@@ -25,6 +26,7 @@ pub(super) const ALL: [&[Verb]; 10] = [
     select::VERBS,
     segments::VERBS,
     histogram::VERBS,
+    fourier::VERBS,
     random::VERBS,
     simulation::VERBS,
 ];
