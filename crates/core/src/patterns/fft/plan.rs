@@ -121,6 +121,6 @@ mod tests {
         assert_eq!(points(1, 512), [1]);
         assert_eq!(points(2 * 3 * 5 * 7 * 7 * 7, 512).iter().product::<u64>(), 2 * 3 * 5 * 343);
         let cut = passes(&[4, 4, 2, 3, 5], 64);
-        assert_eq!(cut.iter().map(|p| p.before).collect::<Vec<_>>(), [1, 32]);
+        assert_eq!(cut.iter().map(|p| p.before).collect::<Vec<_>>(), [1, 16]);
     }
 }
