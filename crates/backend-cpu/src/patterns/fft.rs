@@ -48,5 +48,6 @@ fn lines<T: FftScalar>(task: &FftTask, leaves: &[Leaf<HostBuffer>], outs: &[Out<
 
 /// The number itself, or the NaN that is stored.
 fn canonical<T: FftScalar>(x: T) -> T {
-    if x == x { x } else { T::rounded(f64::from_bits(0x7FF8_0000_0000_0000)) }
+    // Only NaN is not in order with itself.
+    if x.partial_cmp(&x).is_some() { x } else { T::rounded(f64::from_bits(0x7FF8_0000_0000_0000)) }
 }
