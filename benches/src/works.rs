@@ -8,6 +8,7 @@ mod products;
 mod ready;
 mod rungs;
 mod simulations;
+mod transforms;
 
 use isowarp::backend::Backend as _;
 use isowarp::element::DType;
@@ -179,6 +180,7 @@ pub fn works() -> Vec<Work> {
     all.extend(products::works());
     all.extend(simulations::works());
     all.extend(forms::works());
+    all.extend(transforms::works());
     all.extend(crate::segments::works());
     all.extend(rungs::works());
     all.extend([

@@ -12,6 +12,8 @@ pub enum Source {
     Contract,
     /// `exact.cu`
     Exact,
+    /// `fft.cu`
+    Fft,
     /// `filter.cu`
     Filter,
     /// `groups.cu`
@@ -56,6 +58,7 @@ impl Source {
         Source::ByKey,
         Source::Contract,
         Source::Exact,
+        Source::Fft,
         Source::Filter,
         Source::Groups,
         Source::Histogram,
@@ -83,6 +86,7 @@ impl Source {
             Source::ByKey => "by_key",
             Source::Contract => "contract",
             Source::Exact => "exact",
+            Source::Fft => "fft",
             Source::Filter => "filter",
             Source::Groups => "groups",
             Source::Histogram => "histogram",
@@ -111,6 +115,7 @@ impl Source {
             Source::ByKey => by_key::BUILDS,
             Source::Contract => contract::BUILDS,
             Source::Exact => exact::BUILDS,
+            Source::Fft => fft::BUILDS,
             Source::Filter => filter::BUILDS,
             Source::Groups => groups::BUILDS,
             Source::Histogram => histogram::BUILDS,
@@ -227,6 +232,33 @@ pub mod exact {
             entries: &[
                 Entry { name: "exact_sum", holes: &["load1", "load4"] },
                 Entry { name: "exact_sum_wide", holes: &["load1", "load4"] },
+            ],
+        },
+    ];
+}
+
+/// Entries of `fft.cu`.
+pub mod fft {
+    use super::*;
+
+    /// `fft_any_f32`
+    pub const FFT_ANY_F32: Kernel = Kernel::new(Source::Fft, "fft_any_f32");
+    /// `fft_any_f64`
+    pub const FFT_ANY_F64: Kernel = Kernel::new(Source::Fft, "fft_any_f64");
+    /// `fft_two_f32`
+    pub const FFT_TWO_F32: Kernel = Kernel::new(Source::Fft, "fft_two_f32");
+    /// `fft_two_f64`
+    pub const FFT_TWO_F64: Kernel = Kernel::new(Source::Fft, "fft_two_f64");
+
+    pub(super) const BUILDS: &[Build] = &[
+        Build {
+            arch: Arch { major: 7, minor: 0, exact: false },
+            ptx: text!("fft.ptx"),
+            entries: &[
+                Entry { name: "fft_any_f32", holes: &[] },
+                Entry { name: "fft_any_f64", holes: &[] },
+                Entry { name: "fft_two_f32", holes: &[] },
+                Entry { name: "fft_two_f64", holes: &[] },
             ],
         },
     ];

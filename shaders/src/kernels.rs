@@ -78,6 +78,7 @@ pub fn shared(name: &str) -> Option<Shader> {
         "contract" => (CONTRACT, "contract", &[("step", 0)]),
         "contract_thin" => (CONTRACT, "contract_thin", &[("step", 1)]),
         "contract_fold" => (CONTRACT, "contract_fold", &[("step", 2)]),
+        "fft" => (FFT, "fft", &[]),
         "gather" => (GATHER, "gather", &[]),
         "scatter" | "scatter_reduce" => (SCATTER, "scatter", &[("computed", 0)]),
         "scatter_from" => (SCATTER_FROM, "scatter", &[("computed", 1)]),
@@ -144,6 +145,24 @@ const EXACT: Template = Template {
     text: include_str!("exact_sum.wgsl"),
     args: &[],
     bindings: &[Extra { name: "words", access: "read_write", ty: "array<atomic<u32>>", when: None }],
+};
+
+/// P27, levels of transforms.
+const FFT: Template = Template {
+    name: "fft.wgsl",
+    text: include_str!("fft.wgsl"),
+    args: &[],
+    bindings: &[
+        Extra { name: "from_", access: "read", ty: "array<vec2<u32>>", when: Some("kind == 0") },
+        Extra { name: "from_", access: "read", ty: "array<vec4<u32>>", when: Some("kind == 1") },
+        Extra { name: "from_", access: "read", ty: "array<u32>", when: Some("kind >= 2") },
+        Extra { name: "table", access: "read", ty: "array<vec2<u32>>", when: Some("kind == 0") },
+        Extra { name: "table", access: "read", ty: "array<vec4<u32>>", when: Some("kind == 1") },
+        Extra { name: "table", access: "read", ty: "array<u32>", when: Some("kind >= 2") },
+        Extra { name: "to", access: "read_write", ty: "array<vec2<u32>>", when: Some("kind == 0") },
+        Extra { name: "to", access: "read_write", ty: "array<vec4<u32>>", when: Some("kind == 1") },
+        Extra { name: "to", access: "read_write", ty: "array<u32>", when: Some("kind >= 2") },
+    ],
 };
 
 /// P09, by index.

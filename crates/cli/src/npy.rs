@@ -59,6 +59,8 @@ pub(crate) struct Reader {
     /// Whether elements are big-endian, and whether the first axis lies closest.
     swapped: bool,
     fortran: bool,
+    /// Whether elements are complex numbers.
+    complex: bool,
     /// Bytes of all elements, and of those that were read.
     expected: u64,
     taken: u64,
@@ -86,8 +88,8 @@ impl Reader {
     /// Reads the header of what has this size, if it is known.
     pub(crate) fn new(name: String, mut from: Box<dyn Read>, size: Option<u64>) -> Result<Self> {
         match head(&mut from, size) {
-            Ok(Head { array, expected, swapped, fortran }) => {
-                Ok(Self { name, from, head: array, swapped, fortran, expected, taken: 0, sized: size.is_some() })
+            Ok(Head { array, expected, swapped, fortran, complex }) => {
+                Ok(Self { name, from, head: array, swapped, fortran, complex, expected, taken: 0, sized: size.is_some() })
             }
             Err(why) => Err(why.about(&name)),
         }
@@ -96,6 +98,16 @@ impl Reader {
     /// Whether the elements come in Fortran order, as those of the array with its axes in reverse, and another order would differ.
     pub(crate) fn is_fortran(&self) -> bool {
         self.fortran
+    }
+
+    /// The same, unless its elements are complex numbers.
+    pub(crate) fn numbers(self) -> Result<Self> {
+        if !self.complex {
+            return Ok(self);
+        }
+        let why = format!("elements of type <c{} are not supported", 2 * self.head.dtype.size_bytes());
+        let help = "fft takes them; for others convert it, for instance to a.real, or a.view(a.real.dtype) with parts side by side";
+        Err(Refused::help(why, help).about(&self.name))
     }
 
     /// The array without its elements.
@@ -139,7 +151,17 @@ impl From<Array> for Reader {
     fn from(array: Array) -> Self {
         let (expected, name) = (array.bytes.len() as u64, "the array".to_owned());
         let from = Box::new(io::Cursor::new(array.bytes));
-        Self { name, from, head: Array { bytes: Vec::new(), ..array }, swapped: false, fortran: false, expected, taken: 0, sized: true }
+        Self {
+            name,
+            from,
+            head: Array { bytes: Vec::new(), ..array },
+            swapped: false,
+            fortran: false,
+            complex: false,
+            expected,
+            taken: 0,
+            sized: true,
+        }
     }
 }
 
@@ -215,12 +237,22 @@ pub(crate) fn header_of(shape: &[u64], dtype: DType, boolean: bool) -> Result<Ve
         DType::U8 => "|u1",
         other => return Err(Failure::defect(format!("elements of type {other} cannot be written to a .npy file"))),
     };
+    header_as(descr, shape)
+}
+
+fn header_as(descr: &str, shape: &[u64]) -> Result<Vec<u8>> {
     let wrong = |e: &dyn std::fmt::Display| Failure::defect(format!("{descr}: {e}"));
     let dtype = descr.parse().map_err(|e| wrong(&e))?;
     let mut bytes = Vec::new();
     let options = WriteOptions::new_header_only().dtype(npyz::DType::Plain(dtype)).shape(shape);
     options.writer(&mut bytes).write_header_only().map_err(|e| wrong(&e))?;
     Ok(bytes)
+}
+
+/// The header of a file of complex numbers; their parts are along the shape's last axis.
+pub(crate) fn header_of_pairs(shape: &[u64], dtype: DType) -> Result<Vec<u8>> {
+    let (descr, numbers) = (if dtype == DType::F64 { "<c16" } else { "<c8" }, &shape[..shape.len().saturating_sub(1)]);
+    header_as(descr, numbers)
 }
 
 /// Writes arrays to files, or standard output: all of them, or none.

@@ -176,7 +176,7 @@ fn files_that_are_no_arrays_for_us_say_why() {
     let map = |file: &str| refused(&["map", "--in", file, "--op", "x"]);
     advises(&map("objects.npy"), "holds Python objects", "a.astype");
     advises(&map("records.npy"), "holds records", "one of the fields");
-    advises(&map("complex.npy"), "elements of type <c8 are not supported", "a.astype");
+    advises(&map("complex.npy"), "elements of type <c8 are not supported", "a.real");
     let script = data("make.py").display().to_string();
     says(&map(&script), &format!("cannot read {script}: it is no .npy file"));
     advises(&map("missing.npy"), "cannot read missing.npy: No such file", "check the name");

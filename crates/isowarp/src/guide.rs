@@ -9,6 +9,7 @@
 //! | the k-th largest element, and the k largest | [`kth_largest`] |
 //! | the distinct values, and how often each occurs | [`unique_counts`] |
 //! | moving averages and other windows | [`moving_average`] |
+//! | filters by Fourier transforms | [`low_pass_filter`] |
 //! | random numbers that are the same everywhere | [`random_numbers`] |
 //! | codes of e4m3, e5m2, e2m1, bf16 and other floats of few bits | [`mini_floats`] |
 //! | products of matrices, layers of networks | [`matrix_product`] |
@@ -42,6 +43,8 @@ pub mod kth_largest {}
 pub mod unique_counts {}
 #[doc = include_str!("../guide/moving-average.md")]
 pub mod moving_average {}
+#[doc = include_str!("../guide/low-pass-filter.md")]
+pub mod low_pass_filter {}
 #[doc = include_str!("../guide/random-numbers.md")]
 pub mod random_numbers {}
 #[doc = include_str!("../guide/mini-floats.md")]

@@ -195,7 +195,7 @@ pub mod prelude {
     };
     pub use isowarp_core::patterns::{Border, Filter, FilterKind, Find, Image, Map, Reduce, RunLengths, Scan, Select, Selected, Window};
     pub use isowarp_core::patterns::{Difference, Segmented};
-    pub use isowarp_core::patterns::{ExactSums, Patterns, Permutation, Quadrature, Quantiles, Statistics};
+    pub use isowarp_core::patterns::{ExactSums, Fft, Patterns, Permutation, Quadrature, Quantiles, Statistics};
     pub use isowarp_core::patterns::{Merge, Search, Sets};
     pub use isowarp_core::patterns::{Ordered, Sort, SortBy, SortOrder};
     pub use isowarp_core::patterns::{OrderedSum, SumOrder, Ulps};

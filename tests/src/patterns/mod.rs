@@ -8,6 +8,7 @@ mod counted;
 mod elementary;
 mod exact;
 mod examples;
+mod fft;
 mod filter;
 mod forms;
 mod found;
@@ -103,6 +104,7 @@ pub fn table<B: Target>() -> Vec<Case<B>> {
         scatter_combine::cases,
         atomics::cases,
         filter::cases,
+        fft::cases,
         concurrency::cases,
         forms::cases,
         lazy::cases,

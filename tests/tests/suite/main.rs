@@ -12,6 +12,7 @@ mod conformance;
 mod dependencies;
 mod documents;
 mod exact;
+mod fft;
 mod fuzz;
 mod groups;
 mod halton;

@@ -124,7 +124,7 @@ fn identity(mut key: Key, spec: &KernelSpec<'_, Buffer>) -> u128 {
         key = key.word(number.into());
     }
     match spec.operators {
-        Operators::Nothing => key,
+        Operators::Nothing | Operators::Functions(_) => key,
         Operators::Body(f) | Operators::Words(f) => key.func(f),
         Operators::Tree { load, combine, finish, .. } => key.func(load).func(combine).func(finish),
         Operators::Product { a, b, finish, .. } => key.func(a).func(b).func(finish),

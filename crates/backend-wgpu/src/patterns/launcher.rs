@@ -45,6 +45,7 @@ impl<'a> Planned<'a> {
         match self.operators {
             launch::Operators::Nothing => {}
             launch::Operators::Body(f) | launch::Operators::Words(f) => f.hash128().hash(h),
+            launch::Operators::Functions(all) => all.iter().for_each(|(name, f)| (name, f.hash128()).hash(h)),
             launch::Operators::Tree { load, combine, finish, from_partials, to_results, first, .. } => {
                 (from_partials, to_results, first.is_some()).hash(h);
                 (!from_partials).then(|| load.hash128()).hash(h);
@@ -81,6 +82,7 @@ impl<'a> Planned<'a> {
             launch::Operators::Body(f) => w.body(f),
             launch::Operators::Words(f) => w.words_of_elements(f),
             launch::Operators::Product { a, b, finish, .. } => w.product(a, b, finish),
+            launch::Operators::Functions(all) => all.iter().for_each(|(name, f)| w.function(f, name)),
             launch::Operators::Tree { load, combine, finish, from_partials, to_results, first, .. } => {
                 let acc = Accumulator::new(combine.result_types());
                 let source = if from_partials { Source::Partials } else { Source::Leaves(load) };

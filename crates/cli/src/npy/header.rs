@@ -18,13 +18,16 @@ pub(super) struct Head {
     pub(super) swapped: bool,
     /// Whether the first axis lies closest, and another order would differ.
     pub(super) fortran: bool,
+    /// Whether elements are complex numbers: the array has real and imaginary parts along a last axis of its own.
+    pub(super) complex: bool,
 }
 
 /// Reads a header. Where the file's size is known, it is checked.
 pub(super) fn head(reader: &mut dyn Read, size: Option<u64>) -> Result<Head, Refused> {
     let (prelude, header) = header(reader)?;
-    let (dtype, boolean, swapped) = element(&header)?;
-    let shape = header.shape().to_vec();
+    let (dtype, boolean, swapped, complex) = element(&header)?;
+    let mut shape = header.shape().to_vec();
+    shape.extend(complex.then_some(2));
     let expected = shape
         .iter()
         .try_fold(dtype.size_bytes(), |a, &b| a.checked_mul(b))
@@ -36,7 +39,12 @@ pub(super) fn head(reader: &mut dyn Read, size: Option<u64>) -> Result<Head, Ref
     }
     // Axes of one element have no order.
     let fortran = header.order() == Order::Fortran && expected > 0 && shape.iter().filter(|&&n| n > 1).count() > 1;
-    Ok(Head { array: Array { shape, dtype, boolean, bytes: Vec::new() }, expected, swapped, fortran })
+    if complex && fortran && shape.iter().filter(|&&n| n > 1).count() > 2 {
+        let help = "save it in C order, np.save(file, np.ascontiguousarray(a))";
+        return Err(Refused::help("complex numbers in Fortran order are not supported", help));
+    }
+    let fortran = fortran && !complex;
+    Ok(Head { array: Array { shape, dtype, boolean, bytes: Vec::new() }, expected, swapped, fortran, complex })
 }
 
 /// The header, and the bytes it takes.
@@ -114,8 +122,8 @@ fn plausible(text: &[u8]) -> Result<(), Refused> {
     }
 }
 
-/// The element type, whether it stands for truth values, and whether its bytes are to be swapped.
-fn element(header: &NpyHeader) -> Result<(DType, bool, bool), Refused> {
+/// The element type, whether it stands for truth values, whether its bytes are to be swapped, and whether elements are pairs of it.
+fn element(header: &NpyHeader) -> Result<(DType, bool, bool, bool), Refused> {
     if header.uses_pickled_array() {
         return Err(Refused::help("it holds Python objects", "convert the array to numbers, for instance a.astype(np.float32)"));
     }
@@ -126,8 +134,8 @@ fn element(header: &NpyHeader) -> Result<(DType, bool, bool), Refused> {
     let size = ty.size_field();
     let found = match (ty.type_char(), size) {
         (TypeChar::Float, 2) => DType::F16,
-        (TypeChar::Float, 4) => DType::F32,
-        (TypeChar::Float, 8) => DType::F64,
+        (TypeChar::Float, 4) | (TypeChar::Complex, 8) => DType::F32,
+        (TypeChar::Float, 8) | (TypeChar::Complex, 16) => DType::F64,
         (TypeChar::Int, 1) => DType::I8,
         (TypeChar::Int, 2) => DType::I16,
         (TypeChar::Int, 4) => DType::I32,
@@ -141,5 +149,5 @@ fn element(header: &NpyHeader) -> Result<(DType, bool, bool), Refused> {
             return Err(Refused::help(why, "convert it with a.astype to f4, f8, f2, i1, i2, i4, i8, u1, u2, u4 or u8"));
         }
     };
-    Ok((found, ty.type_char() == TypeChar::Bool, ty.endianness() == Endianness::Big && size > 1))
+    Ok((found, ty.type_char() == TypeChar::Bool, ty.endianness() == Endianness::Big && size > 1, ty.type_char() == TypeChar::Complex))
 }

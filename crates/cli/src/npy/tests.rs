@@ -14,7 +14,7 @@ fn file(version: u8, header: &str, body: &[u8]) -> Vec<u8> {
 
 fn read_all(bytes: &[u8], size: Option<u64>) -> Result<Array, String> {
     let from = Box::new(io::Cursor::new(bytes.to_vec()));
-    Reader::new("x.npy".to_owned(), from, size).and_then(Reader::all).map_err(|f| f.to_string())
+    Reader::new("x.npy".to_owned(), from, size).and_then(Reader::numbers).and_then(Reader::all).map_err(|f| f.to_string())
 }
 
 fn parse(bytes: &[u8]) -> Result<Array, String> {
@@ -68,6 +68,13 @@ fn every_order_of_bytes_and_axes_is_read() {
 #[test]
 fn arrays_are_read_in_pieces() {
     let array = Array { shape: vec![5], dtype: DType::U8, boolean: false, bytes: vec![1, 2, 3, 4, 5] };
+    let pairs = file(1, "{'descr': '>c8', 'fortran_order': False, 'shape': (1,)}", &[0x3f, 0x80, 0, 0, 0xc0, 0, 0, 0]);
+    let reader = Reader::new("x.npy".to_owned(), Box::new(io::Cursor::new(pairs)), None).expect("a header");
+    let pairs = reader.all().expect("an array");
+    assert_eq!((pairs.shape, pairs.dtype, pairs.bytes), (vec![1, 2], DType::F32, vec![0, 0, 0x80, 0x3f, 0, 0, 0, 0xc0]));
+    let turned = file(1, "{'descr': '<c8', 'fortran_order': True, 'shape': (2, 2)}", &[0; 32]);
+    let refused = Reader::new("x.npy".to_owned(), Box::new(io::Cursor::new(turned)), None).err().expect("refused");
+    assert!(refused.to_string().contains("Fortran"), "{refused}");
     let f = file(1, "{'descr': '|u1', 'fortran_order': False, 'shape': (5,)}", &array.bytes);
     let of_file = |f: &[u8]| Reader::new("x.npy".to_owned(), Box::new(io::Cursor::new(f.to_vec())), None).expect("a header");
     let progress = Progress::new("", 0);

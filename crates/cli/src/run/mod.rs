@@ -140,10 +140,10 @@ fn whole(args: &RunArgs, device: &Device, plan: &Plan, (arrays, inputs): (&[Arra
     let keys = arrays.iter().step_by(2).take(args.verb.inputs.keyed / 2);
     let boolean = keys.clone().next().is_some() && keys.clone().all(|keys| keys.boolean);
     let shape = head.shape.clone();
-    let mut all = vec![Saved { device, output: &outputs.result, head, elements: &result }];
+    let mut all = vec![Saved { device, output: &outputs.result, head, elements: &result, complex: plan.complex }];
     for (what, elements) in &found {
         if let Some(output) = outputs.of(*what) {
-            all.push(Saved { device, output, head: plan::head_beside(*what, elements, &shape, boolean), elements });
+            all.push(Saved { device, output, head: plan::head_beside(*what, elements, &shape, boolean), elements, complex: false });
         }
     }
     save::save(&all)?;
@@ -171,7 +171,8 @@ fn open_inputs(args: &RunArgs) -> Result<Vec<Reader>> {
     if files.clone().filter(|p| p.as_os_str() == "-").count() > 1 {
         return Err(Failure::usage("standard input can be one input only", "name files for the others"));
     }
-    let inputs = files.map(|p| Reader::open(p)).collect::<Result<Vec<_>>>()?;
+    let read = |path: &PathBuf| Reader::open(path).and_then(|r| if args.verb.takes("inverse") { Ok(r) } else { r.numbers() });
+    let inputs = files.map(read).collect::<Result<Vec<_>>>()?;
     let (heads, paths): (Vec<&Array>, Vec<&PathBuf>) = inputs.iter().map(Reader::head).zip(&args.inputs).unzip();
     // Where shapes may differ, those of keys and of the values that travel with them are still the same.
     let alike = match (args.by_key, args.verb.inputs.own_shapes) {

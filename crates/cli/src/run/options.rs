@@ -1,9 +1,11 @@
 //! The options of `isowarp run`, each declared once; a verb names those that it takes.
 
+mod fourier;
 mod product;
 mod random;
 mod simulation;
 
+pub(super) use fourier::*;
 pub(super) use product::*;
 pub(super) use random::*;
 pub(super) use simulation::*;
@@ -102,6 +104,8 @@ pub(crate) struct RunArgs {
     pub(crate) volatility: Option<f64>,
     pub(crate) years: Option<f64>,
     pub(crate) steps: Option<u32>,
+    pub(crate) inverse: bool,
+    pub(crate) real: bool,
     pub(crate) chunk_size: Option<String>,
     pub(crate) temp_dir: Option<PathBuf>,
     pub(crate) device: DeviceArgs,
@@ -193,6 +197,8 @@ impl RunArgs {
             volatility: one(m, "volatility"),
             years: one(m, "years"),
             steps: one(m, "steps"),
+            inverse: one(m, "inverse") == Some(true),
+            real: one(m, "real") == Some(true),
             chunk_size: one(m, "chunk-size"),
             temp_dir: one(m, "temp-dir"),
             device: DeviceArgs { backend: one(m, "backend").unwrap_or_default() },

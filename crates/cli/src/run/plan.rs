@@ -37,18 +37,20 @@ pub(crate) struct Plan {
     shape: Option<Vec<u64>>,
     /// Whether the result is written as truth values.
     pub(crate) boolean: bool,
+    /// Whether pairs along the result's last axis are written as complex numbers.
+    pub(super) complex: bool,
     /// Uses of the call's results.
     parts: &'static [Part],
 }
 
 impl Plan {
     pub(super) const fn new(call: Call, shape: Vec<u64>) -> Self {
-        Self { call, variant: None, shape: Some(shape), boolean: false, parts: &[Part::Result] }
+        Self { call, variant: None, shape: Some(shape), boolean: false, complex: false, parts: &[Part::Result] }
     }
 
     /// One line, whose length is known at the end.
     pub(super) const fn counted(call: Call) -> Self {
-        Self { call, variant: None, shape: None, boolean: false, parts: &[Part::Result] }
+        Self { call, variant: None, shape: None, boolean: false, complex: false, parts: &[Part::Result] }
     }
 
     pub(super) fn by(self, variant: Option<Textbook>) -> Self {
@@ -57,6 +59,10 @@ impl Plan {
 
     pub(super) fn boolean(self, boolean: bool) -> Self {
         Self { boolean, ..self }
+    }
+
+    pub(super) fn complex(self, complex: bool) -> Self {
+        Self { complex, ..self }
     }
 
     pub(super) fn giving(self, parts: &'static [Part]) -> Self {

@@ -19,6 +19,8 @@ pub(super) struct Saved<'a> {
     /// Its shape and type in the file.
     pub(super) head: Array,
     pub(super) elements: &'a DynBuffer<Device>,
+    /// Whether pairs along the last axis are written as complex numbers.
+    pub(super) complex: bool,
 }
 
 impl Saved<'_> {
@@ -35,7 +37,10 @@ impl Saved<'_> {
 
     /// What writes the result.
     fn body<'a>(&'a self, progress: &'a Progress) -> Result<impl FnMut(&mut dyn Write) -> io::Result<()> + 'a> {
-        let header = npy::header_of(&self.head.shape, self.head.dtype, self.head.boolean)?;
+        let header = match self.complex {
+            true => npy::header_of_pairs(&self.head.shape, self.head.dtype),
+            false => npy::header_of(&self.head.shape, self.head.dtype, self.head.boolean),
+        }?;
         let elements = self.elements.len();
         // What cannot be replaced gets nothing before everything is known.
         let step = if self.output.is_file() { PIECE / self.elements.dtype().size_bytes() } else { elements.max(1) };

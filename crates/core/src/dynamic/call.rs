@@ -2,7 +2,7 @@
 
 use super::accuracy::ExactSum;
 pub(super) use super::results::Results;
-use super::{Distribution, DynBuffer, DynInputs, Histogram, Norm, Operator, Product, Simulation, cast_to};
+use super::{Distribution, DynBuffer, DynInputs, Fourier, Histogram, Norm, Operator, Product, Simulation, cast_to};
 use crate::backend::Backend;
 use crate::buffer::{Buffer, Memory as _};
 use crate::call::Variant;
@@ -153,6 +153,8 @@ pub enum Call {
     Product(Product),
     /// Distances of pairs of floats in units in the last place, `u32` or `u64`; and the words of [`UlpWords::words`](crate::patterns::UlpWords::words).
     Ulp,
+    /// A transform along axes of an array of this shape: of points, pairs of floats, or of real numbers where these are transformed.
+    Fft(Fourier, Vec<u64>),
     /// Spins after a simulation, or payments at the ends of paths.
     Simulate(Simulation),
     /// Elements combined, to [`Operator::result`]'s type. By key the results are the keys of the runs, and the second input's values combined.
@@ -414,6 +416,7 @@ impl<'a, B: Patterns> Job<'a, B> {
             Call::Exact(of, over) => self.exact(*of, over),
             Call::Product(of) => self.product(of),
             Call::Ulp => self.ulp(),
+            Call::Fft(of, shape) => self.fft(of, shape),
             Call::Simulate(of) => self.simulate(of),
             Call::Reduce { op, over } => self.reduce(op, over),
             Call::Fold { load, op } => self.fold(load, op),

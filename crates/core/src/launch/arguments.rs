@@ -52,6 +52,29 @@ kernel_params! {
         /// From a matrix C to the next.
         c_batch: u64,
     }
+    /// Of levels of transforms.
+    FftParams("fft") {
+        /// Points that the levels join.
+        points: u32,
+        /// Points from one line to the next in shared memory.
+        pitch: u32,
+        /// Lines of a group: a power of two unless they are whole rows.
+        columns: u32,
+        /// Points in memory from one of a line to the next; 1: whole rows.
+        stride: u32,
+        /// Points in memory that earlier levels have joined.
+        before: u32,
+        /// Points in memory that lie side by side along other axes.
+        inner: u32,
+        /// Lines of all groups.
+        subs: u32,
+        /// Radices, four bits each, the first one lowest.
+        levels: u32,
+        /// 1: parts change places when they are read; 2: when they are written, where they are multiplied by the table's first entry.
+        swaps: u32,
+        /// Whether pairs lie at multiples of their size.
+        paired: u32,
+    }
     /// Of a gather.
     GatherParams("gather") {
         /// Whether an index that names nothing leaves the output as it is.

@@ -60,6 +60,9 @@ kernels! {
     /// P10, blocks of products that are in memory.
     CONTRACT_FOLD: ContractParams = "gemm", "contract_fold", entry("contract_fold_{type:f32|f64|i32}", 256, 1), Items::Contract,
         [scratch("partials")];
+    /// P27, levels of transforms.
+    FFT: FftParams = "fft", "fft", entry("fft_{two:any|two}_{wide:f32|f64}", 256, 1), Items::Each(1),
+        [read("from_", Reach::Whole), read("table", Reach::Whole), write("to", Reach::Whole)];
     /// P09, by index.
     GATHER: GatherParams = "gather", "gather", entry("gather_b{size}_{index:u32|i32|u64}", 256, 4), Items::Word,
         [read("values", Reach::Swept), read("indices", Reach::Along(1)), write("out", Reach::Along(1))];

@@ -58,6 +58,8 @@ pub enum Operators<'a> {
     Body(&'a Func),
     /// Words of elements, from the leaves.
     Words(&'a Func),
+    /// Functions that a WGSL template calls by these names; those of a CUDA kernel are its own.
+    Functions(&'a [(&'static str, &'a Func)]),
     /// A tree of combinations.
     Tree {
         /// From the leaves to an accumulator.
@@ -93,7 +95,7 @@ impl Operators<'_> {
     #[must_use]
     pub fn params(&self) -> &[Param] {
         match self {
-            Self::Nothing => &[],
+            Self::Nothing | Self::Functions(_) => &[],
             Self::Body(f) | Self::Words(f) | Self::Tree { load: f, .. } | Self::Product { a: f, .. } => &f.params,
         }
     }
@@ -390,6 +392,7 @@ macro_rules! run_planned {
             $crate::patterns::PeersTask,
             $crate::patterns::ExactSumTask,
             $crate::patterns::ProductTask,
+            $crate::patterns::FftTask,
             $crate::patterns::GatherTask,
             $crate::patterns::ScatterTask,
             $crate::patterns::ScatterFromTask,

@@ -5,6 +5,7 @@ pub mod atomics;
 mod before;
 pub mod exact;
 mod extreme;
+pub mod fft;
 pub mod filter;
 pub mod groups;
 pub mod histogram;
@@ -30,6 +31,7 @@ pub mod window;
 pub use atomics::{Atomics, FixedPoint, Overflow};
 pub use exact::{ExactCall, ExactSumTask, ExactSums};
 pub use extreme::{ByEnd, Candidate, Candidates, End, IndexAlone, IndexedCall, ValueAndIndex};
+pub use fft::{Fft, FftCall, FftPlan, FftScalar, FftTask, IrfftCall, RfftCall, RfftPlan, ShiftCall};
 pub use filter::{Border, Filter, FilterKind, FilterTask, Image};
 pub use groups::{BallotTask, GroupFolds, Groups, Peers, PeersTask, Shuffle};
 pub use histogram::{
@@ -85,6 +87,7 @@ macro_rules! every_task {
             $crate::patterns::HistogramTask,
             $crate::patterns::ExactSumTask,
             $crate::patterns::ProductTask,
+            $crate::patterns::FftTask,
             $crate::patterns::BallotTask,
             $crate::patterns::PeersTask,
             $crate::patterns::MergeTask,

@@ -7,7 +7,7 @@ use isowarp_core::input::Source as _;
 use isowarp_core::ir::{self, Expr, Param};
 use isowarp_core::launch::Operators;
 use isowarp_core::launch::kernels::{
-    self, GATHER, LAYOUT, SCATTER, SCATTER_REDUCE, SWAP_SQUARE, TRANSPOSE, TRANSPOSE_SQUARE, TRANSPOSE_TILES,
+    self, FFT, GATHER, LAYOUT, SCATTER, SCATTER_REDUCE, SWAP_SQUARE, TRANSPOSE, TRANSPOSE_SQUARE, TRANSPOSE_TILES,
 };
 use isowarp_core::patterns::layout::plan::plane_choices;
 use isowarp_core::patterns::{GatherTask, ScatterOp, ScatterTask};
@@ -37,6 +37,13 @@ fn moves_by_shape_have_a_kernel_for_units_of_every_size() {
                 check_planned(plane, Operators::Nothing, &plane_choices(size, vector, 1), (&[], &[]));
             }
         }
+    }
+}
+
+#[test]
+fn transforms_of_both_types_have_a_kernel() {
+    for (wide, two) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
+        check_planned(FFT.def(), Operators::Nothing, &[("wide", wide), ("two", two)], (&[], &[]));
     }
 }
 

@@ -11,11 +11,12 @@ use crate::seal;
 use isowarp_core::caps::{FmaKind, Numerics};
 use isowarp_core::element::{DType, Scalar, Ty};
 use isowarp_core::ir::{self, Expr, Func, Operation, Param};
-use isowarp_core::launch::kernels::{Def, GATHER, MAP, SCATTER_FROM, SCATTER_REDUCE};
+use isowarp_core::launch::kernels::{Def, FFT, GATHER, MAP, SCATTER_FROM, SCATTER_REDUCE};
 use isowarp_core::launch::{self, Choice};
+use isowarp_core::patterns::fft::{Arithmetic, plan::Pass};
 use isowarp_core::patterns::{
-    Border, FilterKind, FilterTask, GatherTask, MapTask, ScatterFromTask, ScatterOp, ScatterTask, SearchKind, SelectKind, SelectTask,
-    SortPayload,
+    Border, FftTask, FilterKind, FilterTask, GatherTask, MapTask, ScatterFromTask, ScatterOp, ScatterTask, SearchKind, SelectKind,
+    SelectTask, SortPayload,
 };
 use std::sync::Arc;
 
@@ -457,6 +458,18 @@ fn moves_of_every_size_and_index() {
         for op in [ScatterOp::Min, ScatterOp::Max] {
             let task = ScatterTask { n: 1, targets: 1, op, positions: true };
             accept_planned(SCATTER_REDUCE.def(), BITS, &task.choices(DType::I32, index), &none);
+        }
+    }
+}
+
+#[test]
+fn transforms_of_every_radix() {
+    for dtype in [DType::F32, DType::F64] {
+        let functions: Vec<_> = Arithmetic::of(dtype).expect("operators").functions().collect();
+        for (paired, radices) in [(true, vec![4, 4, 2]), (false, vec![4, 3, 5]), (true, vec![2, 7]), (true, vec![])] {
+            let choices = FftTask::choices(dtype, paired, &Pass { before: 1, radices });
+            let operators = (launch::Operators::Functions(&functions), Numerics::Strict);
+            assert!(accept_planned(FFT.def(), operators, &choices, &signature(&[], &[])) <= SHARED);
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The rows of the verbs, with the plans that they make, by family.
 
 mod fold;
+mod fourier;
 mod histogram;
 mod map;
 mod moves;
@@ -17,7 +18,7 @@ use super::registry::Verb;
 use crate::failure::Result;
 
 /// All families, in the order of the help.
-pub(super) const ALL: [&[Verb]; 11] = [
+pub(super) const ALL: [&[Verb]; 12] = [
     map::VERBS,
     fold::VERBS,
     moves::VERBS,
@@ -27,6 +28,7 @@ pub(super) const ALL: [&[Verb]; 11] = [
     segments::VERBS,
     histogram::VERBS,
     product::VERBS,
+    fourier::VERBS,
     random::VERBS,
     simulation::VERBS,
 ];

@@ -1,0 +1,59 @@
+//! Transforms.
+
+use crate::failure::{Failure, Result};
+use crate::npy::Array;
+use crate::run::elements::{axis, first};
+use crate::run::options::{self, RunArgs};
+use crate::run::plan::Plan;
+use crate::run::registry::{Inputs, Verb};
+use isowarp::dynamic::{Call, Fourier};
+
+pub(super) const VERBS: &[Verb] = &[Verb {
+    name: "fft",
+    about: "The discrete Fourier transform of complex numbers, or of floats whose last axis is their real and imaginary parts, along the last axis of numbers, --axis or --axes",
+    example: "--in z.npy --out spectrum.npy",
+    inputs: Inputs::ONE,
+    options: &[options::inverse, options::real, options::numbers, axis_of_points, options::transformed_axes],
+    plan: transform,
+    bench: "fft/complex",
+}];
+
+fn axis_of_points() -> clap::Arg {
+    options::axis()
+        .help("Transform along this axis of the numbers; negative ones count from the last, which is meant otherwise")
+        .conflicts_with("axes")
+}
+
+fn transform(args: &RunArgs, inputs: &[Array]) -> Result<Plan> {
+    let x = first(inputs)?;
+    let pairs = !args.real || args.inverse;
+    let shape = match x.shape.split_last() {
+        Some((2, numbers)) if pairs => numbers.to_vec(),
+        _ if pairs => {
+            let message = format!("an array of shape {} is not of complex numbers", x.shape_text());
+            return Err(Failure::usage(
+                message,
+                "name an array of c8 or c16, or of floats with a last axis of 2; --real takes real numbers",
+            ));
+        }
+        _ => x.shape.clone(),
+    };
+    let named = args.axes.clone().unwrap_or_else(|| vec![args.axis.unwrap_or(-1)]);
+    let axes = named.iter().map(|&a| axis(a, &shape)).collect::<Result<Vec<_>>>()?;
+    let of = if args.real {
+        let &[along] = &axes[..] else {
+            return Err(Failure::usage("--real goes along one axis", "name it by --axis, and transform the others without --real"));
+        };
+        if args.inverse {
+            Fourier::Reals(args.n.unwrap_or_else(|| 2 * shape[along].saturating_sub(1)), along)
+        } else {
+            Fourier::OfReals(along)
+        }
+    } else {
+        Fourier::Points { axes, inverse: args.inverse }
+    };
+    let mut result = of.shape(&shape);
+    let complex = !matches!(of, Fourier::Reals(..));
+    result.extend(complex.then_some(2));
+    Ok(Plan::new(Call::Fft(of, shape), result).complex(complex))
+}

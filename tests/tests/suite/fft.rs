@@ -1,0 +1,213 @@
+//! Transforms: sums in long double, the stated order of evaluation in NumPy's arithmetic, what follows from the definition, and what is refused.
+
+use crate::common::{each, each_with};
+use isowarp::backend::Backend as _;
+use isowarp::buffer::{Buffer, Memory as _};
+use isowarp::element::DType;
+use isowarp::patterns::FftScalar;
+use isowarp::prelude::*;
+use isowarp::{Device, Error};
+use serde_json::Value;
+
+/// The points of `fft.py`.
+fn points<T: FftScalar>(n: u64, seed: u64) -> Vec<T> {
+    let mut word = seed as u32;
+    let next = |_| {
+        word = word.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        T::rounded(f64::from(word >> 20) / 4096.0 - 0.5)
+    };
+    (0..2 * n).map(next).collect()
+}
+
+fn rows() -> Vec<Value> {
+    serde_json::from_str(include_str!("../../data/fft.json")).expect("the data are JSON")
+}
+
+/// Bits of floats, each times its place, zeros without a sign.
+fn digest<T: FftScalar>(x: &[T]) -> u64 {
+    let bits = |x: T| if x == T::rounded(0.0) { 0 } else { x.to_bits64() };
+    (1u64..).zip(x).fold(0, |sum, (place, &x)| sum.wrapping_add(bits(x).wrapping_mul(place)))
+}
+
+fn wide<T: FftScalar>(x: T) -> f64 {
+    if T::DTYPE == DType::F32 { f32::from_bits(x.to_bits64() as u32).into() } else { f64::from_bits(x.to_bits64()) }
+}
+
+/// The largest difference of two arrays.
+fn distance<T: FftScalar>(x: &[T], y: &[T]) -> f64 {
+    assert_eq!(x.len(), y.len());
+    x.iter().zip(y).map(|(&a, &b)| (wide(a) - wide(b)).abs()).fold(0.0, f64::max)
+}
+
+fn transforms_are_those_of_the_data<T: FftScalar>(d: &Device, name: &str, unit: f64) {
+    for row in rows() {
+        let n = row["n"].as_u64().expect("a length");
+        let z = points::<T>(n, n);
+        let found = d.fft(&d.upload(&z).unwrap()).run().unwrap().read_blocking().unwrap();
+        if let Some(expected) = row[name].as_u64() {
+            assert_eq!(digest(&found), expected, "{name}, {n} points");
+        }
+        // Points have a mean square of 1/6, so that results are about this large; Bluestein's lengths take three transforms.
+        let size = (n as f64 / 6.0).sqrt().max(1.0);
+        let bound = unit * size * (2.0 + (n as f64).log2()) * if row[name].is_null() { 4.0 } else { 1.0 };
+        for (bin, value) in row["bins"].as_array().unwrap().iter().zip(row["values"].as_array().unwrap()) {
+            let at = 2 * bin.as_u64().unwrap() as usize;
+            for part in 0..2 {
+                let (found, expected) = (wide(found[at + part]), value[part].as_f64().unwrap());
+                assert!((found - expected).abs() <= bound, "{name}, {n} points, bin {bin}: {found} for {expected}, bound {bound}");
+            }
+        }
+    }
+}
+
+#[test]
+fn transforms_are_sums_in_long_double_and_have_the_bits_of_the_stated_order() {
+    each(|d| transforms_are_those_of_the_data::<f32>(d, "f32", 1.2e-7));
+    each_with(&[DType::F64], |d| transforms_are_those_of_the_data::<f64>(d, "f64", 2.3e-16));
+}
+
+#[test]
+fn a_line_has_the_bits_that_it_has_alone_along_any_axis_and_in_any_batch() {
+    each(|d| {
+        for n in [8u64, 60, 210, 1024, 2048, 4096, 26] {
+            let lines = 7;
+            let z = d.upload(&points::<f32>(lines * n, 5)).unwrap();
+            let rows = d.fft(&z).axis(&[lines, n], 1).run().unwrap().read_blocking().unwrap();
+            for line in [0, lines - 1] {
+                let part = 2 * line * n..2 * (line + 1) * n;
+                let alone = d.fft(&z.slice(part.clone()).unwrap()).run().unwrap().read_blocking().unwrap();
+                assert_eq!(digest(&alone), digest(&rows[part.start as usize..part.end as usize]), "row {line} of {n}");
+            }
+            let turned = d.permute_axes(&z, &[lines, n, 2], &[1, 0, 2]).run().unwrap();
+            let columns = d.fft(&turned).axis(&[n, lines], 0).run().unwrap();
+            let back = d.permute_axes(&columns, &[n, lines, 2], &[1, 0, 2]).run().unwrap().read_blocking().unwrap();
+            assert_eq!(digest(&back), digest(&rows), "columns of {n}");
+        }
+    });
+}
+
+#[test]
+fn inverses_lead_back_and_the_power_stays() {
+    each(|d| {
+        for n in [1u64, 6, 77, 1000, 4096, 1009, 40_000] {
+            let z = points::<f32>(n, 3);
+            let of = d.upload(&z).unwrap();
+            let plan = d.fft_plan::<f32>(n).unwrap();
+            let there = d.fft(&of).plan(&plan).run().unwrap();
+            let back = d.fft(&there).plan(&plan).inverse().run().unwrap().read_blocking().unwrap();
+            assert!(distance(&back, &z) < 2e-6, "{n}");
+            let power = |x: &[f32]| x.iter().map(|&x| f64::from(x).powi(2)).sum::<f64>();
+            let (before, after) = (power(&z), power(&there.read_blocking().unwrap()) / n as f64);
+            assert!((before - after).abs() < 1e-5 * before, "{n}: {before} and {after}");
+        }
+    });
+}
+
+#[test]
+fn impulses_and_constants_have_exact_transforms() {
+    each(|d| {
+        for n in [2u64, 9, 64, 420, 3125, 4096, 8192] {
+            let mut z = vec![0.0f32; 2 * n as usize];
+            z[0] = 1.0;
+            let found = d.fft(&d.upload(&z).unwrap()).run().unwrap().read_blocking().unwrap();
+            assert!(found.chunks(2).all(|pair| pair == [1.0, 0.0]), "{n}");
+            // A constant is an impulse, exactly where butterflies cancel without constants that are rounded.
+            if n.is_power_of_two() {
+                let ones: Vec<f32> = (0..2 * n).map(|i| if i % 2 == 0 { 1.0 } else { 0.0 }).collect();
+                let found = d.fft(&d.upload(&ones).unwrap()).run().unwrap().read_blocking().unwrap();
+                assert!(found[0] == n as f32 && found[1..].iter().all(|&x| x == 0.0), "{n}");
+            }
+        }
+    });
+}
+
+#[test]
+fn axes_are_transformed_one_after_the_other() {
+    each(|d| {
+        let shape = [6, 10, 16];
+        let z = d.upload(&points::<f32>(960, 9)).unwrap();
+        let once = d.fft(&z).axes(&shape, &[0, 1, 2]).run().unwrap().read_blocking().unwrap();
+        let mut steps = z.clone();
+        for axis in [2, 1, 0] {
+            steps = d.fft(&steps).axis(&shape, axis).run().unwrap();
+        }
+        assert_eq!(digest(&once), digest(&steps.read_blocking().unwrap()));
+        let back = d.fft(&d.upload(&once).unwrap()).axes(&shape, &[0, 1, 2]).inverse().run().unwrap();
+        assert!(distance(&back.read_blocking().unwrap(), &z.read_blocking().unwrap()) < 1e-6);
+    });
+}
+
+#[test]
+fn transforms_of_real_numbers_are_halves_of_those_of_points() {
+    each(|d| {
+        for n in [1u64, 2, 3, 4, 7, 10, 22, 27, 100, 1024, 1009] {
+            let x: Vec<f32> = points::<f32>(n, 4)[..n as usize].to_vec();
+            let z: Vec<f32> = x.iter().flat_map(|&x| [x, 0.0]).collect();
+            let (x_on, z) = (d.upload(&x).unwrap(), d.upload(&z).unwrap());
+            let half = d.rfft(&x_on).run().unwrap();
+            assert_eq!(half.len(), 2 * (n / 2 + 1));
+            let whole = d.fft(&z).run().unwrap().slice(..half.len()).unwrap().read_blocking().unwrap();
+            let bound = 3e-7 * (n as f64).sqrt() * (2.0 + (n as f64).log2());
+            assert!(distance(&half.read_blocking().unwrap(), &whole) <= bound, "{n}");
+            let plan = d.rfft_plan::<f32>(n).unwrap();
+            let back = d.irfft(&half, n).plan(&plan).run().unwrap().read_blocking().unwrap();
+            assert!(distance(&back, &x) < 2e-6, "{n}");
+            // Columns have the bits of rows.
+            let three: Vec<f32> = x.iter().flat_map(|&x| [x, x, -x]).collect();
+            let columns = d.rfft(&d.upload(&three).unwrap()).axis(&[n, 3], 0).run().unwrap();
+            let first = d.permute_axes(&columns, &[n / 2 + 1, 3, 2], &[1, 0, 2]).run().unwrap().slice(..half.len()).unwrap();
+            assert_eq!(digest(&first.read_blocking().unwrap()), digest(&half.read_blocking().unwrap()), "{n}");
+            let points = half.len() / 2;
+            let lines = d.irfft(&columns, n).axis(&[points, 3], 0).run().unwrap();
+            let first = d.permute_axes(&lines, &[n, 3], &[1, 0]).run().unwrap().slice(..n).unwrap().read_blocking().unwrap();
+            assert_eq!(digest(&first), digest(&back), "{n}");
+        }
+    });
+}
+
+#[test]
+fn halves_change_places_and_back() {
+    each(|d| {
+        let x: Vec<u32> = (0..35).collect();
+        let of = d.upload(&x).unwrap();
+        let found = d.fft_shift(&of, &[5, 7], &[0, 1]).run().unwrap().read_blocking().unwrap();
+        let expected: Vec<u32> = (0..35).map(|i| (i / 7 + 3) % 5 * 7 + (i % 7 + 4) % 7).collect();
+        assert_eq!(found, expected);
+        let back = d.ifft_shift(&d.upload(&found).unwrap(), &[5, 7], &[1, 0]).run().unwrap();
+        assert_eq!(back.read_blocking().unwrap(), x);
+    });
+}
+
+#[test]
+fn transforms_that_do_not_fit_are_refused_and_nothing_is_written() {
+    each(|d| {
+        let (z, out) = (d.upload(&[1.0f32; 24]).unwrap(), d.upload(&[5.0f32; 24]).unwrap());
+        let part = |n: u64| z.slice(..n).unwrap();
+        let refused = |result: Result<(), Error>| result.unwrap_err();
+        let invalid = |result: Result<(), Error>| assert!(matches!(refused(result), Error::InvalidArgument { .. }));
+        invalid(d.fft(&part(7)).write_to(&out));
+        invalid(d.fft(&part(0)).write_to(&out));
+        invalid(d.fft(&part(0)).axis(&[5, 0], 1).write_to(&out));
+        invalid(d.fft(&z).axis(&[3, 4], 2).write_to(&out));
+        invalid(d.fft(&z).axes(&[3, 4], &[1, 1]).write_to(&out));
+        assert!(matches!(refused(d.fft(&z).axis(&[5, 2], 1).write_to(&out)), Error::LengthMismatch { expected: 10, found: 12, .. }));
+        assert!(matches!(refused(d.fft(&z).write_to(&out.slice(..22).unwrap())), Error::BufferTooSmall { required: 24, .. }));
+        assert!(matches!(refused(d.fft(&z).write_to(&z)), Error::Aliasing { .. }));
+        assert!(matches!(refused(d.rfft(&z).write_to(&out)), Error::BufferTooSmall { required: 26, .. }));
+        assert!(matches!(refused(d.rfft(&z).axis(&[5, 5], 1).write_to(&out)), Error::LengthMismatch { .. }));
+        invalid(d.rfft(&part(0)).write_to(&out));
+        invalid(d.irfft(&z, 24).axis(&[12], 0).write_to(&out));
+        assert!(matches!(refused(d.irfft(&z, 25).write_to(&out)), Error::LengthMismatch { expected: 26, found: 24, .. }));
+        assert!(matches!(refused(d.irfft(&part(22), 20).write_to(&out.slice(..19).unwrap())), Error::BufferTooSmall { .. }));
+        invalid(d.fft_shift(&z, &[24], &[0, 0]).write_to(&out));
+        assert!(matches!(d.fft_shift(&z, &[25], &[0]).run().unwrap_err(), Error::LengthMismatch { .. }));
+        assert!(matches!(d.fft_plan::<f32>(1 << 33).unwrap_err(), Error::TooLarge { .. }));
+        invalid(d.fft_plan::<f32>(0).map(|_| ()));
+        if !d.caps().supports(DType::F64) {
+            assert!(matches!(d.fft_plan::<f64>(8).unwrap_err(), Error::Unsupported { .. }));
+        }
+        assert_eq!(out.read_blocking().unwrap(), [5.0; 24]);
+        let other: Buffer<Device, f32> = d.upload(&[0.0; 2]).unwrap();
+        assert_eq!(d.fft(&other).run().unwrap().read_blocking().unwrap(), [0.0, 0.0]);
+    });
+}
