@@ -37,6 +37,7 @@
 //! | [`circle`](Random::circle) | 1 | the angle `word 2 pi / 2^32` |
 //! | [`sphere`](Random::sphere) | 2 | Archimedes' height and angle |
 //! | [`poisson`](Random::poisson), [`poisson_of`](Random::poisson_of), [`binomial`](Random::binomial) | 64 | inversion of the first word, or the first of up to 32 pairs that rejection takes |
+//! | [`poisson_table`](Random::poisson_table) | 1 | the column and the place of the word in the [table](PoissonTable) |
 //! | [`gamma`](Random::gamma) | 64 | the first of up to 15 blocks that rejection takes; below a shape of 1 the last word as well |
 //!
 //! [`Sobol`] and [`Halton`] points, and numbers of [`Mrg32k3a`], have contracts of their own.
@@ -51,6 +52,7 @@ mod cipher;
 mod draws;
 mod halton;
 mod mrg;
+mod poisson_table;
 mod rejection;
 mod sobol;
 mod words;
@@ -61,6 +63,7 @@ pub use draws::{Bounded, Draws, DrawsOf, Fraction, Uniform};
 pub(crate) use draws::{fraction, normals};
 pub use halton::{Halton, HaltonCoordinates, MAX_HALTON_DIMENSIONS};
 pub use mrg::{Mrg32k3a, MrgNumber, MrgWords};
+pub use poisson_table::{MAX_TABLE_MEAN, PoissonTable};
 pub use rejection::AttemptsOf;
 pub use sobol::{Coordinate, Coordinates, MAX_DIMENSIONS, Point, Points, Sobol};
 pub use words::{Block, Words};

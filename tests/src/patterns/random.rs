@@ -6,7 +6,7 @@ use crate::data::Fill;
 use isowarp::element::{DType, Element, Scalar};
 use isowarp::ir::Expr;
 use isowarp::prelude::*;
-use isowarp::random::{Discrete, Generator, Halton, Mrg32k3a, Sobol, Uniform};
+use isowarp::random::{Discrete, Generator, Halton, Mrg32k3a, PoissonTable, Sobol, Uniform};
 
 /// Nothing, one, a block and its neighbours, edges of workgroups and tiles, several of them.
 const SIZES: [u64; 9] = [0, 1, 3, 4, 5, 1023, 1024, 4097, 70_003];
@@ -121,6 +121,12 @@ fn rejected<B: Target>(c: &mut Cases<B>, name: &str, n: u64) {
         if (of, name) != ("rejected", "few") {
             case.full();
         }
+    }
+    for mean in [0.0, 0.7, 100.0, 65_536.0] {
+        c.add(format!("random/poisson_table/{mean}/{name}"), move |d| {
+            let table = PoissonTable::new(d, mean)?;
+            Ok((d.map(at(4).poisson_table(n, &table), |x| x)?, d.map(at(7).poisson_table(n, &table), |x| x)?))
+        });
     }
     c.add(format!("random/poisson_of/{name}"), move |d| {
         let means = input::<B, f32>(d, Fill::Plain, n, "means")?;
