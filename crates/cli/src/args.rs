@@ -149,6 +149,8 @@ pub(crate) enum GeneratorArg {
     Philox,
     /// Threefry4x32-20
     Threefry,
+    /// L'Ecuyer's MRG32k3a, of bits and uniform: all six words of its state are --seed, 12345 without
+    Mrg32k3a,
 }
 
 /// Spins that a simulation begins with.

@@ -19,6 +19,10 @@ pub(in crate::run) fn scramble() -> Arg {
     )
 }
 
+pub(in crate::run) fn table() -> Arg {
+    flag("table", "Poisson's counts from a table of --mean, at most 65536: faster, and other counts than without")
+}
+
 pub(in crate::run) fn generator() -> Arg {
     choice::<GeneratorArg>("generator", "NAME", "Where words come from; philox without")
 }
