@@ -55,6 +55,9 @@ fn draws() -> Vec<Work> {
         work("random/bits", DType::U32, 4, |d, s| one::<u32>(d, s, |d, x, out| d.map_into(FROM.uniform::<u32>(x.len()), |x| x, out))),
         work("random/uniform", DType::F32, 4, |d, s| one::<f32>(d, s, |d, x, out| d.map_into(FROM.uniform::<f32>(x.len()), |x| x, out))),
         work("random/normal", DType::F32, 4, |d, s| one::<f32>(d, s, |d, x, out| d.map_into(FROM.normal(x.len(), 0.0, 1.0), |x| x, out))),
+        work("random/normal", DType::F64, 8, |d, s| {
+            one::<f64>(d, s, |d, x, out| d.map_into(FROM.normal_f64(x.len(), 0.0, 1.0), |x| x, out))
+        }),
         work("random/poisson_4", DType::U32, 4, |d, s| one::<u32>(d, s, |d, x, out| d.map_into(FROM.poisson(x.len(), 4.0), |x| x, out))),
         work("random/poisson_100", DType::U32, 4, |d, s| {
             one::<u32>(d, s, |d, x, out| d.map_into(FROM.poisson(x.len(), 100.0), |x| x, out))

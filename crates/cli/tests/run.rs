@@ -235,6 +235,9 @@ fn random_numbers_are_those_of_the_contract_on_every_backend() {
         for args in [
             &["--dist", "normal", "--n", "999", "--seed", "7", "--stream", "3", "--mean", "-1", "--deviation", "0.5"][..],
             &["--dist", "quantile", "--n", "9"],
+            &["--dist", "normal", "--n", "999", "--dtype", "f64", "--mean", "0.1", "--deviation", "3", "--position", "2"],
+            &["--dist", "quantile", "--n", "99", "--dtype", "f64"],
+            &["--dist", "exponential", "--n", "99", "--dtype", "f64", "--mean", "0.1"],
             &["--dist", "lognormal", "--n", "9", "--generator", "threefry"],
             &["--dist", "exponential", "--n", "99", "--mean", "4"],
             &["--dist", "integers", "--n", "99", "--range", "-3,4"],

@@ -33,6 +33,9 @@
 //! | [`normal`](Random::normal), [`log_normal`](Random::log_normal) | 1 | Box-Muller of the pair of words that the element's is in |
 //! | [`normal_by_quantile`](Random::normal_by_quantile) | 1 | the quantile of `(word + 1/2) 2^-32` |
 //! | [`exponential`](Random::exponential) | 1 | `-ln((word + 1/2) 2^-32)` |
+//! | [`normal_f64`](Random::normal_f64) | 2 | Box-Muller of the block of words that the element's are in |
+//! | [`normal_by_quantile_f64`](Random::normal_by_quantile_f64) | 2 | the quantile of `(high:low + 1/2) 2^-64` |
+//! | [`exponential_f64`](Random::exponential_f64) | 2 | `-ln((high:low + 1/2) 2^-64)` |
 //! | [`discrete`](Random::discrete) | 2 | the column and the fraction of `(high:low) k / 2^64` in the alias table |
 //! | [`circle`](Random::circle) | 1 | the angle `word 2 pi / 2^32` |
 //! | [`sphere`](Random::sphere) | 2 | Archimedes' height and angle |
@@ -49,6 +52,7 @@
 mod alias;
 mod attempts;
 mod cipher;
+mod double;
 mod draws;
 mod halton;
 mod mrg;

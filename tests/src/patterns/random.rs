@@ -51,6 +51,13 @@ pub(super) fn cases<B: Target>(c: &mut Cases<B>) {
         c.add(format!("random/permutation/{name}"), move |d| Ok((d.permutation(at(1), n)?, d.sample(at(2), n, n / 2)?)));
         wide::<B, u64>(c, name, n);
         wide::<B, f64>(c, name, n);
+        c.add(format!("random/normal_f64/{name}"), move |d| {
+            let threefry = at(6).by(Generator::Threefry);
+            Ok((d.map(at(0).normal_f64(n, 0.0, 1.0), |x| x)?, d.map(threefry.normal_f64(n, -0.1, 3.0), |x| x)?))
+        })
+        .needs(&[DType::F64]);
+        c.add(format!("random/quantile_f64/{name}"), move |d| d.map(at(5).normal_by_quantile_f64(n, 1.0, 0.1), |x| x)).needs(&[DType::F64]);
+        c.add(format!("random/exponential_f64/{name}"), move |d| d.map(at(9).exponential_f64(n, 0.7), |x| x)).needs(&[DType::F64]);
         c.add(format!("random/open/f64/{name}"), move |d| d.map(at(7).uniform_open::<f64>(n), |x| x)).needs(&[DType::F64]);
     }
     for (dimensions, n) in [(1, 3001), (2, 0), (2, 1), (13, 1025), (1024, 17)] {

@@ -42,6 +42,7 @@ mod pairs;
 mod properties;
 mod random;
 mod random_counts;
+mod random_wide;
 mod reduce;
 mod refused;
 mod runs;

@@ -18,14 +18,14 @@ pub enum Distribution {
     UniformOpen,
     /// `u32` or `i32` from the first to before the second.
     Integers(i64, i64),
-    /// `f32` of this mean and deviation.
-    Normal(f32, f32),
+    /// `f32` or `f64` of this mean and deviation.
+    Normal(f64, f64),
     /// The same by the quantile function.
-    NormalByQuantile(f32, f32),
+    NormalByQuantile(f64, f64),
     /// `f32` whose logarithms have this mean and deviation.
     LogNormal(f32, f32),
-    /// `f32` of this mean.
-    Exponential(f32),
+    /// `f32` or `f64` of this mean.
+    Exponential(f64),
     /// `u32` counts of events of which so many are expected.
     Poisson(f32),
     /// The same from a [`PoissonTable`], which are other counts.
@@ -59,9 +59,9 @@ impl Distribution {
             Self::Uniform => &[DType::F32, DType::F64, DType::U32, DType::U64],
             Self::Sobol(..) | Self::Halton(..) | Self::Mrg32k3a(_) => &[DType::F32, DType::F64, DType::U32],
             Self::Circle | Self::Sphere => &[DType::F32],
-            Self::UniformOpen => &[DType::F32, DType::F64],
+            Self::UniformOpen | Self::Normal(..) | Self::NormalByQuantile(..) | Self::Exponential(_) => &[DType::F32, DType::F64],
             Self::Integers(..) => &[DType::I32, DType::U32],
-            Self::Normal(..) | Self::NormalByQuantile(..) | Self::LogNormal(..) | Self::Exponential(_) | Self::Gamma(..) => &[DType::F32],
+            Self::LogNormal(..) | Self::Gamma(..) => &[DType::F32],
             Self::Poisson(_) | Self::PoissonTable(_) | Self::Binomial(..) | Self::Discrete(_) | Self::Permutation => &[DType::U32],
         }
     }
@@ -120,10 +120,17 @@ impl<B: Patterns> Job<'_, B> {
             (Distribution::UniformOpen, DType::F64) => self.stored(n, random.uniform_open::<f64>(n)),
             (&Distribution::Integers(low, high), DType::I32) => self.stored(n, random.integers(n, bound::<i32>(low)?..bound(high)?)),
             (&Distribution::Integers(low, high), DType::U32) => self.stored(n, random.integers(n, bound::<u32>(low)?..bound(high)?)),
-            (&Distribution::Normal(mean, deviation), DType::F32) => self.stored(n, random.normal(n, mean, deviation)),
-            (&Distribution::NormalByQuantile(mean, deviation), DType::F32) => self.stored(n, random.normal_by_quantile(n, mean, deviation)),
+            (&Distribution::Normal(mean, deviation), DType::F32) => self.stored(n, random.normal(n, mean as f32, deviation as f32)),
+            (&Distribution::Normal(mean, deviation), DType::F64) => self.stored(n, random.normal_f64(n, mean, deviation)),
+            (&Distribution::NormalByQuantile(mean, deviation), DType::F32) => {
+                self.stored(n, random.normal_by_quantile(n, mean as f32, deviation as f32))
+            }
+            (&Distribution::NormalByQuantile(mean, deviation), DType::F64) => {
+                self.stored(n, random.normal_by_quantile_f64(n, mean, deviation))
+            }
             (&Distribution::LogNormal(mean, deviation), DType::F32) => self.stored(n, random.log_normal(n, mean, deviation)),
-            (&Distribution::Exponential(mean), DType::F32) => self.stored(n, random.exponential(n, mean)),
+            (&Distribution::Exponential(mean), DType::F32) => self.stored(n, random.exponential(n, mean as f32)),
+            (&Distribution::Exponential(mean), DType::F64) => self.stored(n, random.exponential_f64(n, mean)),
             (&Distribution::Poisson(mean), DType::U32) => self.stored(n, random.poisson(n, mean)),
             (&Distribution::PoissonTable(mean), DType::U32) => {
                 let table = PoissonTable::new(self.device, mean)?;

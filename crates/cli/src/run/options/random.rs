@@ -45,12 +45,12 @@ pub(in crate::run) fn mean() -> Arg {
         "X",
         "The mean: 0 of normal numbers without, of the logarithms of lognormal ones too, 1 of exponential ones and of Poisson's counts",
     )
-    .value_parser(value_parser!(f32))
+    .value_parser(value_parser!(f64))
 }
 
 pub(in crate::run) fn deviation() -> Arg {
     text("deviation", "X", "The standard deviation of normal numbers, and of lognormal ones' logarithms; 1 without")
-        .value_parser(value_parser!(f32))
+        .value_parser(value_parser!(f64))
 }
 
 pub(in crate::run) fn trials() -> Arg {

@@ -83,10 +83,10 @@ fn plan(args: &RunArgs, _: &[Array]) -> Result<Plan> {
         }
         Dist::Normal => Distribution::Normal(mean, deviation),
         Dist::Quantile => Distribution::NormalByQuantile(mean, deviation),
-        Dist::Lognormal => Distribution::LogNormal(mean, deviation),
+        Dist::Lognormal => Distribution::LogNormal(mean as f32, deviation as f32),
         Dist::Exponential => Distribution::Exponential(args.mean.unwrap_or(1.0)),
-        Dist::Poisson if args.table => Distribution::PoissonTable(args.mean.unwrap_or(1.0).into()),
-        Dist::Poisson => Distribution::Poisson(args.mean.unwrap_or(1.0)),
+        Dist::Poisson if args.table => Distribution::PoissonTable(args.mean.unwrap_or(1.0)),
+        Dist::Poisson => Distribution::Poisson(args.mean.unwrap_or(1.0) as f32),
         Dist::Binomial => Distribution::Binomial(args.trials.unwrap_or(1), args.probability.unwrap_or(0.5)),
         Dist::Gamma => Distribution::Gamma(args.alpha.unwrap_or(1.0), args.scale.unwrap_or(1.0)),
         Dist::Discrete => {
