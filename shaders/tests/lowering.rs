@@ -8,10 +8,12 @@ mod operations;
 use common::interp::{V, call, flushing};
 use isowarp_core::caps::Numerics;
 use isowarp_core::element::Ty;
+use isowarp_core::input::Source as _;
 use isowarp_core::ir::{
-    Evaluator, Expr, Func, Operation, Operations, UnOp, WgslFma, WgslOptions, canonical_nan, numerics_of_4, wgsl_function, wgsl_function_4,
-    wgsl_type,
+    Evaluator, Expr, Func, Operation, Operations, Param, UnOp, WgslFma, WgslOptions, canonical_nan, numerics_of_4, pack, wgsl_function,
+    wgsl_function_4, wgsl_type,
 };
+use isowarp_core::random::Random;
 use operations::random::{operator, programs};
 use operations::{arguments, fetches, is_stored_narrow, operations, value_types};
 use proptest::prelude::*;
@@ -29,9 +31,9 @@ fn lower(f: &Func, native_fma: bool, numerics: Numerics) -> String {
 }
 
 /// The form for four elements at once, and the single one, which operators of 64 bits call.
-fn lower_4(f: &Func, fma: WgslFma) -> String {
+fn lower_4(f: &Func, fma: WgslFma, shared: &[bool]) -> String {
     let (mut calls, options) = (BTreeSet::new(), WgslOptions { fma, numerics: Numerics::Strict, repairs: Operations::NONE });
-    let text = [wgsl_function(f, "op", options, &mut calls), wgsl_function_4(f, "op", options, (&[], &[]), &mut calls)].concat();
+    let text = [wgsl_function(f, "op", options, &mut calls), wgsl_function_4(f, "op", options, (&[], shared), &mut calls)].concat();
     let mut resolve = |name: &str| common::native(name).or_else(|| numerics_of_4(name.strip_suffix("_4")?));
     format!("{}{text}", isowarp_shaders::prelude(&calls, &mut resolve).unwrap())
 }
@@ -66,7 +68,7 @@ fn every_operation_gives_the_bits_of_the_evaluator() {
 fn every_operation_on_four_elements_gives_each_the_bits_of_the_evaluator() {
     for (name, f) in operations() {
         for fma in [WgslFma::Native, WgslFma::Guarded] {
-            let text = lower_4(&f, fma);
+            let text = lower_4(&f, fma, &[]);
             let module = common::validated(&text);
             let all: Vec<Vec<u64>> = arguments(&f);
             // Neighbours in the list are alike; those that are far apart take different ways.
@@ -75,6 +77,22 @@ fn every_operation_on_four_elements_gives_each_the_bits_of_the_evaluator() {
                 let four: [&[u64]; 4] = std::array::from_fn(|k| all[(i + k * apart) % all.len()].as_slice());
                 assert_eq!(interpreted_4(&module, &f, four), four.map(|args| evaluated(&f, args)), "{name} of {four:x?}:\n{text}");
             }
+        }
+    }
+}
+
+#[test]
+fn values_that_neighbours_share_have_the_bits_of_the_evaluator() {
+    let numbers = [Param::Value(Ty::U32); 6].into_iter().chain([Param::Index(Ty::U32)]).chain([Param::Value(Ty::F32); 2]);
+    // A block of words for all four, and the radius of each pair.
+    let f = pack(numbers.collect(), || Random::new(1).normal(100, 0.0, 1.0).exprs(&mut 0)).unwrap();
+    for fma in [WgslFma::Native, WgslFma::Guarded] {
+        let text = lower_4(&f, fma, &[true; 9]);
+        let module = common::validated(&text);
+        for i in (0..400).step_by(4) {
+            let args = [0, 1, 2, 3].map(|k| [7, 9, 1, 0, 3, 2, i + k, u64::from(0.5f32.to_bits()), u64::from(3f32.to_bits())]);
+            let four = args.each_ref().map(<[u64; 9]>::as_slice);
+            assert_eq!(interpreted_4(&module, &f, four), four.map(|args| evaluated(&f, args)), "{i}:\n{text}");
         }
     }
 }
@@ -184,7 +202,7 @@ proptest! {
         let text = lower(&f, false, Numerics::Strict);
         let module = common::validated(&text);
         prop_assert_eq!(interpreted(&module, &f, &program.1), evaluated(&f, &program.1), "{}", text);
-        let text = lower_4(&f, WgslFma::Guarded);
+        let text = lower_4(&f, WgslFma::Guarded, &[]);
         let module = common::validated(&text);
         let others: [Vec<u64>; 3] = [1, 0x8000_0000, 0x0F0F_0F0F].map(|flip| {
             program.1.iter().zip(value_types(&f)).map(|(&bits, ty)| if ty == Ty::Bool { bits } else { bits ^ flip }).collect()
@@ -262,7 +280,7 @@ fn operators_of_many_calls_give_the_bits_of_the_evaluator() {
     for (name, f) in of_many_calls() {
         let all = arguments(&f);
         let single = common::validated(&lower(&f, true, Numerics::Strict));
-        let four = common::validated(&lower_4(&f, WgslFma::Native));
+        let four = common::validated(&lower_4(&f, WgslFma::Native, &[]));
         for k in 0..all.len().min(60) {
             let at = |j: usize| all[(k * 7 + j * 13) % all.len()].as_slice();
             assert_eq!(interpreted(&single, &f, at(0)), evaluated(&f, at(0)), "{name} of {:x?}", at(0));

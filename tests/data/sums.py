@@ -24,6 +24,9 @@ def elements(n, dtype):
 
 LENGTHS = list(range(300)) + [511, 512, 513, 1000, 1023, 1024, 1025, 2047, 2049, 4097, 8200, 65535, 65536, 65537, 100_003, 1_000_003, 4_194_309]
 
+# Segments of every length up to 300, of some that are longer, and empty ones among them; none begins at the first element.
+OFFSETS = np.cumsum([5] + [k // 2 if k % 2 else 0 for k in range(600)] + LENGTHS[300:-1] + [0, 7]).tolist()
+
 found = {"made by": f"NumPy {np.__version__}"}
 for dtype in (np.float32, np.float64):
     x = elements(max(LENGTHS), dtype)
@@ -35,6 +38,8 @@ for dtype in (np.float32, np.float64):
         "rows": sha(np.sum(matrix, axis=1), dtype),
         "columns in turn": sha(np.sum(matrix, axis=0), dtype),
         "middle in turn": sha(np.sum(cube, axis=1), dtype),
+        "segments": sha([np.sum(x[a:b]) for a, b in zip(OFFSETS, OFFSETS[1:])], dtype),
+        "segments in turn": sha([np.cumsum(x[a:b])[-1] if a < b else dtype(0) for a, b in zip(OFFSETS[:300], OFFSETS[1:300])], dtype),
         "running": sha(np.cumsum(x[:100_003])[[0, 1, 99, 9999, 100_002]], dtype),
     }
 json.dump(found, open("sums.json", "w"), indent=1)

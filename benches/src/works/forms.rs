@@ -6,7 +6,7 @@ use isowarp::element::DType;
 use isowarp::ir::Expr;
 use isowarp::minifloat::E4M3;
 use isowarp::prelude::*;
-use isowarp::random::{Halton, Mrg32k3a, Sobol};
+use isowarp::random::{Halton, Mrg32k3a, PoissonTable, Sobol};
 
 pub(super) fn works() -> Vec<Work> {
     [statistics(), draws(), windows(), selections(), runs(), orders(), moves()].concat()
@@ -55,9 +55,20 @@ fn draws() -> Vec<Work> {
         work("random/bits", DType::U32, 4, |d, s| one::<u32>(d, s, |d, x, out| d.map_into(FROM.uniform::<u32>(x.len()), |x| x, out))),
         work("random/uniform", DType::F32, 4, |d, s| one::<f32>(d, s, |d, x, out| d.map_into(FROM.uniform::<f32>(x.len()), |x| x, out))),
         work("random/normal", DType::F32, 4, |d, s| one::<f32>(d, s, |d, x, out| d.map_into(FROM.normal(x.len(), 0.0, 1.0), |x| x, out))),
+        work("random/normal", DType::F64, 8, |d, s| {
+            one::<f64>(d, s, |d, x, out| d.map_into(FROM.normal_f64(x.len(), 0.0, 1.0), |x| x, out))
+        }),
         work("random/poisson_4", DType::U32, 4, |d, s| one::<u32>(d, s, |d, x, out| d.map_into(FROM.poisson(x.len(), 4.0), |x| x, out))),
         work("random/poisson_100", DType::U32, 4, |d, s| {
             one::<u32>(d, s, |d, x, out| d.map_into(FROM.poisson(x.len(), 100.0), |x| x, out))
+        }),
+        work("random/poisson_table_4", DType::U32, 4, |d, s| {
+            let table = PoissonTable::new(d, 4.0)?;
+            one::<u32>(d, s, move |d, x, out| d.map_into(FROM.poisson_table(x.len(), &table), |x| x, out))
+        }),
+        work("random/poisson_table_100", DType::U32, 4, |d, s| {
+            let table = PoissonTable::new(d, 100.0)?;
+            one::<u32>(d, s, move |d, x, out| d.map_into(FROM.poisson_table(x.len(), &table), |x| x, out))
         }),
         work("random/uniform_sum", DType::F32, 4, |d, s| {
             one::<f32>(d, s, |d, x, out| d.reduce(FROM.uniform::<f32>(x.len()), Sum).write_to(out))

@@ -85,13 +85,13 @@ pub(crate) enum Dist {
     Open,
     /// i32 (the default) or u32 of --range
     Integers,
-    /// Of --mean and --deviation, by Box and Muller's pairs
+    /// f32 (the default) or f64 of --mean and --deviation, by Box and Muller's pairs
     Normal,
-    /// The same by the quantile function, from one word each
+    /// The same by the quantile function, from one word each, or two in f64
     Quantile,
     /// Whose logarithms are normal
     Lognormal,
-    /// Of --mean, the reciprocal of the rate
+    /// f32 (the default) or f64 of --mean, the reciprocal of the rate
     Exponential,
     /// Counts of events of which --mean are expected
     Poisson,
@@ -157,6 +157,8 @@ pub(crate) enum GeneratorArg {
     Philox,
     /// Threefry4x32-20
     Threefry,
+    /// L'Ecuyer's MRG32k3a, of bits and uniform: all six words of its state are --seed, 12345 without
+    Mrg32k3a,
 }
 
 /// Spins that a simulation begins with.

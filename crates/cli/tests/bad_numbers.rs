@@ -8,11 +8,21 @@ use common::{refused, says};
 fn options_of_numbers_that_make_no_sense_are_refused() {
     says(&refused(&["mean", "--in", "w_i4.npy"]), "defined for floats, not i32");
     says(&refused(&["random", "--n", "3"]), "not provided: --dist <DISTRIBUTION>");
-    says(&refused(&["random", "--n", "3", "--dist", "normal", "--dtype", "f64"]), "the distribution has no f64");
+    says(&refused(&["random", "--n", "3", "--dist", "lognormal", "--dtype", "f64"]), "the distribution has no f64");
     says(&refused(&["random", "--n", "3", "--dist", "uniform", "--mean", "1"]), "--mean is not for this distribution");
     says(&refused(&["random", "--n", "3", "--dist", "integers"]), "needs --range");
     says(&refused(&["random", "--n", "3", "--dist", "integers", "--range", "7,7"]), "range: it is empty");
     says(&refused(&["random", "--n", "3", "--dist", "normal", "--deviation", "-1"]), "deviation: it is negative or not finite");
+    says(
+        &refused(&["random", "--n", "3", "--dist", "poisson", "--table", "--mean", "65537"]),
+        "mean: 65537 is negative, not a number, or above 65536",
+    );
+    says(&refused(&["random", "--n", "3", "--dist", "binomial", "--table"]), "--table is not for this distribution");
+    let mrg = |args: &[&str]| refused(&[&["random", "--n", "3", "--generator", "mrg32k3a"], args].concat());
+    says(&mrg(&["--dist", "normal"]), "--generator mrg32k3a is not for this distribution");
+    says(&mrg(&["--dist", "bits", "--seed", "4294967296"]), "--seed 4294967296 is no word of a state");
+    says(&mrg(&["--dist", "bits", "--seed", "0"]), "seed: [0, 0, 0] are zero");
+    says(&mrg(&["--dist", "bits", "--dtype", "u64"]), "the distribution has no u64");
     says(&refused(&["random", "--n", "3", "--dist", "discrete", "--probabilities", "0,0"]), "weights: their sum is 0");
     says(&refused(&["random", "--n", "3", "--dist", "bits", "--position", "18446744073709551614"]), "position: a stream has 2^64 words");
     says(&refused(&["sum", "--in", "w_i4.npy"]), "values to sum in an order: they are floats, not i32");

@@ -228,11 +228,16 @@ fn random_numbers_are_those_of_the_contract_on_every_backend() {
         assert_eq!((bits.descr.as_str(), bits.shape, bits.bytes), ("'<u4'", vec![2, 2], words.clone()));
         let points = run(&["--dist", "sobol", "--n", "4", "--dimensions", "2"], &backend);
         assert_eq!((points.shape.clone(), points.f32s()), (vec![4, 2], vec![0.0, 0.0, 0.5, 0.5, 0.75, 0.25, 0.25, 0.75]));
+        let lecuyers = run(&["--dist", "uniform", "--n", "2", "--generator", "mrg32k3a"], &backend);
+        assert_eq!(lecuyers.f32s(), [545_508_589u32, 1_368_065_410].map(|word| ((word - 1) >> 8) as f32 / 16_777_216.0));
         let uniform = run(&["--dist", "uniform", "--n", "2", "--position", "2"], &backend);
         assert_eq!(uniform.f32s(), [0x00bc_57ac as f32 / 16_777_216.0, 0x009b_00db as f32 / 16_777_216.0]);
         for args in [
             &["--dist", "normal", "--n", "999", "--seed", "7", "--stream", "3", "--mean", "-1", "--deviation", "0.5"][..],
             &["--dist", "quantile", "--n", "9"],
+            &["--dist", "normal", "--n", "999", "--dtype", "f64", "--mean", "0.1", "--deviation", "3", "--position", "2"],
+            &["--dist", "quantile", "--n", "99", "--dtype", "f64"],
+            &["--dist", "exponential", "--n", "99", "--dtype", "f64", "--mean", "0.1"],
             &["--dist", "lognormal", "--n", "9", "--generator", "threefry"],
             &["--dist", "exponential", "--n", "99", "--mean", "4"],
             &["--dist", "integers", "--n", "99", "--range", "-3,4"],
@@ -240,6 +245,8 @@ fn random_numbers_are_those_of_the_contract_on_every_backend() {
             &["--dist", "discrete", "--n", "99", "--probabilities", "1,0,0.5"],
             &["--dist", "permutation", "--n", "100", "--seed", "1"],
             &["--dist", "poisson", "--n", "500", "--mean", "40"],
+            &["--dist", "poisson", "--n", "500", "--mean", "40", "--table"],
+            &["--dist", "bits", "--n", "99", "--generator", "mrg32k3a", "--stream", "2", "--position", "1000"],
             &["--dist", "binomial", "--n", "99", "--trials", "1000", "--probability", "0.3"],
             &["--dist", "circle", "--n", "99"],
             &["--dist", "sphere", "--n", "99"],
@@ -327,17 +334,23 @@ fn distances_are_printed_beside_what_is_written() {
 #[test]
 fn simulations_print_their_means_and_draw_them() {
     let dir = tempfile::tempdir().expect("a directory");
-    let [png, plot, out] = ["spins.png", "curves.svg", "spins.npy"].map(|name| dir.path().join(name).to_str().expect("text").to_owned());
+    let [png, plot, csv, out] =
+        ["spins.png", "curves.svg", "curves.csv", "spins.npy"].map(|name| dir.path().join(name).to_str().expect("text").to_owned());
     let lattice = ["run", "ising", "--shape", "6,10", "--temperatures", "2:2.5:2", "--sweeps", "3", "--measure", "4", "--seed", "5"];
     let mut found = Vec::new();
     for backend in backends() {
-        let run = isowarp(&[&lattice[..], &["--png", &png, "--plot", &plot, "--out", &out, "--backend", &backend]].concat());
+        let run = isowarp(&[&lattice[..], &["--png", &png, "--plot", &plot, "--csv", &csv, "--out", &out, "--backend", &backend]].concat());
         succeeded(&run);
         let text = String::from_utf8_lossy(&run.stdout).into_owned();
         assert!(text.contains("Binder's cumulant") && text.lines().count() == 4, "{text}");
-        let files = [&png, &plot, &out].map(|path| std::fs::read(path).expect("a file"));
+        let files = [&png, &plot, &out, &csv].map(|path| std::fs::read(path).expect("a file"));
         let spins = npy(&files[2]);
         assert_eq!((spins.descr.as_str(), &spins.shape[..]), ("'|i1'", &[6, 10][..]));
+        let table = String::from_utf8_lossy(&files[3]).into_owned();
+        let lines: Vec<&str> = table.lines().collect();
+        assert!(lines.len() == 3 && lines[0].starts_with("temperature,magnetisation,") && lines[2].starts_with("2.5,"), "{table}");
+        let numbers = |line: &str| line.split(',').map(|x| x.parse::<f64>().expect("a number")).count();
+        assert!(lines[1..].iter().all(|line| numbers(line) == 11), "{table}");
         assert!(spins.bytes.iter().all(|spin| [1, 255].contains(spin)) && files[0].starts_with(b"\x89PNG"));
         found.push((text, files));
     }

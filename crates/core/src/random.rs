@@ -33,10 +33,14 @@
 //! | [`normal`](Random::normal), [`log_normal`](Random::log_normal) | 1 | Box-Muller of the pair of words that the element's is in |
 //! | [`normal_by_quantile`](Random::normal_by_quantile) | 1 | the quantile of `(word + 1/2) 2^-32` |
 //! | [`exponential`](Random::exponential) | 1 | `-ln((word + 1/2) 2^-32)` |
+//! | [`normal_f64`](Random::normal_f64) | 2 | Box-Muller of the block of words that the element's are in |
+//! | [`normal_by_quantile_f64`](Random::normal_by_quantile_f64) | 2 | the quantile of `(high:low + 1/2) 2^-64` |
+//! | [`exponential_f64`](Random::exponential_f64) | 2 | `-ln((high:low + 1/2) 2^-64)` |
 //! | [`discrete`](Random::discrete) | 2 | the column and the fraction of `(high:low) k / 2^64` in the alias table |
 //! | [`circle`](Random::circle) | 1 | the angle `word 2 pi / 2^32` |
 //! | [`sphere`](Random::sphere) | 2 | Archimedes' height and angle |
 //! | [`poisson`](Random::poisson), [`poisson_of`](Random::poisson_of), [`binomial`](Random::binomial) | 64 | inversion of the first word, or the first of up to 32 pairs that rejection takes |
+//! | [`poisson_table`](Random::poisson_table) | 1 | the column and the place of the word in the [table](PoissonTable) |
 //! | [`gamma`](Random::gamma) | 64 | the first of up to 15 blocks that rejection takes; below a shape of 1 the last word as well |
 //!
 //! [`Sobol`] and [`Halton`] points, and numbers of [`Mrg32k3a`], have contracts of their own.
@@ -48,9 +52,11 @@
 mod alias;
 mod attempts;
 mod cipher;
+mod double;
 mod draws;
 mod halton;
 mod mrg;
+mod poisson_table;
 mod rejection;
 mod sobol;
 mod words;
@@ -61,6 +67,7 @@ pub use draws::{Bounded, Draws, DrawsOf, Fraction, Uniform};
 pub(crate) use draws::{fraction, normals};
 pub use halton::{Halton, HaltonCoordinates, MAX_HALTON_DIMENSIONS};
 pub use mrg::{Mrg32k3a, MrgNumber, MrgWords};
+pub use poisson_table::{MAX_TABLE_MEAN, PoissonTable};
 pub use rejection::AttemptsOf;
 pub use sobol::{Coordinate, Coordinates, MAX_DIMENSIONS, Point, Points, Sobol};
 pub use words::{Block, Words};

@@ -249,3 +249,23 @@ fn a_branch_jumps_over_what_it_does_not_take() {
     let text = scope(&f, Numerics::Strict, 0);
     assert!(text.contains("bra $IW_0;") && text.contains("bra $IW_1;") && text.contains("$IW_2:"), "{text}");
 }
+
+#[test]
+fn both_words_of_a_product_are_one_instruction() {
+    type U = Expr<u32>;
+    let counts = |f: &Func| {
+        let text = scope(f, Numerics::Strict, 0);
+        // A scope has the operator twice.
+        ["mul.lo.u32", "mad.lo.u32", "mul.hi.u32", "mul.wide.u32", "mad.wide.u32"].map(|name| text.matches(name).count() / 2)
+    };
+    let constant = trace(|x: U| (x * 0xd251_1f53u32, x.mul_hi(0xd251_1f53))).unwrap();
+    assert_eq!(counts(&constant), [0, 0, 0, 1, 0]);
+    // By -1 as far as the assembler knows: its low word would be a negation.
+    for f in [trace(|(x, y): (U, U)| (y.mul_hi(x), x * y)), trace(|(x, _): (U, U)| (x.mul_hi(u32::MAX), x * u32::MAX))] {
+        assert_eq!(counts(&f.unwrap()), [0, 0, 0, 0, 1]);
+    }
+    assert_eq!(counts(&trace(|x: U| x * 3).unwrap()), [1, 0, 0, 0, 0]);
+    // Neither of two blocks sees the other's.
+    let apart = trace(|(x, y): (U, U)| branch(x.lt(y), || x * y + x * 5, || x.mul_hi(y) + x.mul_hi(5))).unwrap();
+    assert_eq!(counts(&apart), [1, 1, 2, 0, 0]);
+}

@@ -4,7 +4,7 @@ use super::{FEW, SIZES, input, pairs};
 use crate::case::{Cases, Target};
 use crate::data::Fill;
 use isowarp::element::{DType, Element, Float, Num};
-use isowarp::ir::Ulp;
+use isowarp::ir::{Ulp, select};
 use isowarp::prelude::*;
 
 const ORDERS: [SumOrder; 4] = [SumOrder::Sequential, SumOrder::Pairwise, SumOrder::Kahan, SumOrder::Neumaier];
@@ -22,6 +22,11 @@ pub(super) fn cases<B: Target>(c: &mut Cases<B>) {
         sum::<B, f32>(c, order, Fill::Subnormal, 3001, false);
         lines::<B, f32>(c, order, false);
         lines::<B, f64>(c, order, true);
+        c.add(format!("ordered_sum/{order:?}/segments"), move |d| {
+            let (x, lengths) = (input::<B, f32>(d, Fill::Wide, 90_001, "x")?, input::<B, u32>(d, Fill::Bits, 201, "lengths")?);
+            let offsets = d.scan(lengths.map(|n| select((n >> 9).lt(1u32 << 21), n & 1023, n & 7)), Sum).exclusive().run()?;
+            Ok((d.ordered_sum(&x, order).segments(&offsets).run()?, d.ordered_sum(x.reversed(), order).segments(&offsets).run()?))
+        });
         c.add(format!("ordered_sum/{order:?}/f16"), move |d| {
             let x = input::<B, half::f16>(d, Fill::Plain, 5003, "x")?;
             d.ordered_sum(&x, order).run()

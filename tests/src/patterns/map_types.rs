@@ -102,6 +102,21 @@ macro_rules! bit_cases {
 
 fn bits<B: Target>(c: &mut Cases<B>) {
     bit_cases!(c, i32 u32 i64 u64);
+    c.add("map/products/u32", |d| {
+        let (x, y) = pairs::<B, u32>(d, Fill::Bits, 4099, "products")?;
+        // Both words of products of what is loaded, of what is computed, and of -1, whose low word is a negation.
+        d.map((&x, &y), |(x, y)| {
+            let (p, q) = (x ^ y, x + 1);
+            let negated = (q * u32::MAX).bitcast::<i32>();
+            let most = p.bitcast::<i32>().max(y.bitcast::<i32>().max(negated)).bitcast::<u32>();
+            (
+                x.mul_hi(y) ^ (y * x).reverse_bits(),
+                p * q + q.mul_hi(p),
+                most ^ q.mul_hi(u32::MAX),
+                (p * 0xd251_1f53) ^ p.mul_hi(0xd251_1f53),
+            )
+        })
+    });
     c.add("map/mul_hi/u32", |d| {
         let (x, y) = pairs::<B, u32>(d, Fill::Bits, 4099, "mul_hi")?;
         d.map((&x, &y), |(x, y)| (x.mul_hi(y), x.mul_hi(x), (x ^ y).mul_hi(0x9E37_79B9)))

@@ -6,7 +6,7 @@ use crate::data::Fill;
 use isowarp::element::{DType, Element, Scalar};
 use isowarp::ir::Expr;
 use isowarp::prelude::*;
-use isowarp::random::{Discrete, Generator, Halton, Mrg32k3a, Sobol, Uniform};
+use isowarp::random::{Discrete, Generator, Halton, Mrg32k3a, PoissonTable, Sobol, Uniform};
 
 /// Nothing, one, a block and its neighbours, edges of workgroups and tiles, several of them.
 const SIZES: [u64; 9] = [0, 1, 3, 4, 5, 1023, 1024, 4097, 70_003];
@@ -51,6 +51,13 @@ pub(super) fn cases<B: Target>(c: &mut Cases<B>) {
         c.add(format!("random/permutation/{name}"), move |d| Ok((d.permutation(at(1), n)?, d.sample(at(2), n, n / 2)?)));
         wide::<B, u64>(c, name, n);
         wide::<B, f64>(c, name, n);
+        c.add(format!("random/normal_f64/{name}"), move |d| {
+            let threefry = at(6).by(Generator::Threefry);
+            Ok((d.map(at(0).normal_f64(n, 0.0, 1.0), |x| x)?, d.map(threefry.normal_f64(n, -0.1, 3.0), |x| x)?))
+        })
+        .needs(&[DType::F64]);
+        c.add(format!("random/quantile_f64/{name}"), move |d| d.map(at(5).normal_by_quantile_f64(n, 1.0, 0.1), |x| x)).needs(&[DType::F64]);
+        c.add(format!("random/exponential_f64/{name}"), move |d| d.map(at(9).exponential_f64(n, 0.7), |x| x)).needs(&[DType::F64]);
         c.add(format!("random/open/f64/{name}"), move |d| d.map(at(7).uniform_open::<f64>(n), |x| x)).needs(&[DType::F64]);
     }
     for (dimensions, n) in [(1, 3001), (2, 0), (2, 1), (13, 1025), (1024, 17)] {
@@ -121,6 +128,12 @@ fn rejected<B: Target>(c: &mut Cases<B>, name: &str, n: u64) {
         if (of, name) != ("rejected", "few") {
             case.full();
         }
+    }
+    for mean in [0.0, 0.7, 100.0, 65_536.0] {
+        c.add(format!("random/poisson_table/{mean}/{name}"), move |d| {
+            let table = PoissonTable::new(d, mean)?;
+            Ok((d.map(at(4).poisson_table(n, &table), |x| x)?, d.map(at(7).poisson_table(n, &table), |x| x)?))
+        });
     }
     c.add(format!("random/poisson_of/{name}"), move |d| {
         let means = input::<B, f32>(d, Fill::Plain, n, "means")?;

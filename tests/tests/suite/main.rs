@@ -44,6 +44,7 @@ mod product;
 mod properties;
 mod random;
 mod random_counts;
+mod random_wide;
 mod reduce;
 mod refused;
 mod runs;

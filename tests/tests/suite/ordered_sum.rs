@@ -33,6 +33,12 @@ fn wide(n: u64) -> Vec<f64> {
 const LENGTHS: [u64; 17] =
     [511, 512, 513, 1000, 1023, 1024, 1025, 2047, 2049, 4097, 8200, 65_535, 65_536, 65_537, 100_003, 1_000_003, 4_194_309];
 
+/// The offsets of `data/sums.py`.
+fn offsets() -> Vec<u32> {
+    let lengths = (0..600).map(|k| if k % 2 == 1 { k / 2 } else { 0 }).chain(LENGTHS[..16].iter().map(|n| *n as u32)).chain([0, 7]);
+    std::iter::once(5).chain(lengths).scan(0, |sum, n| Some(std::mem::replace(sum, *sum + n) + n)).collect()
+}
+
 /// All digests of NumPy's sums of one type.
 macro_rules! sums_of_numpy {
     ($d:expr, $t:ty, $x:expr, $of:expr) => {{
@@ -51,6 +57,12 @@ macro_rules! sums_of_numpy {
         assert_eq!(of["columns in turn"], sha(&columns.read_blocking().unwrap()));
         let middle = d.ordered_sum(&x.slice(..5 * 300 * 7).unwrap(), SumOrder::Sequential).axis(&[5, 300, 7], 1).run().unwrap();
         assert_eq!(of["middle in turn"], sha(&middle.read_blocking().unwrap()));
+        let offsets = d.upload(&offsets()).unwrap();
+        let segments = d.ordered_sum(&x, SumOrder::Pairwise).segments(&offsets).checked().run().unwrap();
+        assert_eq!(of["segments"], sha(&segments.read_blocking().unwrap()));
+        let few = offsets.slice(..300).unwrap();
+        let in_turn = d.ordered_sum(&x, SumOrder::Sequential).segments(&few).run().unwrap();
+        assert_eq!(of["segments in turn"], sha(&in_turn.read_blocking().unwrap()));
         let sequential = |n: u64| d.ordered_sum(&x.slice(..n).unwrap(), SumOrder::Sequential).run().unwrap().read_blocking().unwrap();
         assert_eq!(of["running"], sha(&[1, 2, 100, 10_000, 100_003].map(sequential)));
     }};
@@ -116,6 +128,36 @@ fn corrected_sums_are_those_of_a_loop() {
 }
 
 #[test]
+fn segments_have_the_sums_of_arrays_of_their_own() {
+    let host = narrow(60_000);
+    each(|d| {
+        let x = d.upload(&host).unwrap();
+        // Longer than a launch adds, nothing, one element, and the rest.
+        let bounds = [3u64, 20_003, 20_003, 20_004, 20_300, 59_990];
+        let offsets = d.upload(&bounds).unwrap();
+        for order in [SumOrder::Sequential, SumOrder::Pairwise, SumOrder::Kahan, SumOrder::Neumaier] {
+            let found = d.ordered_sum(&x, order).segments(&offsets).run().unwrap().read_blocking().unwrap();
+            let alone = |two: &[u64]| d.ordered_sum(&x.slice(two[0]..two[1]).unwrap(), order).run().unwrap().read_blocking().unwrap();
+            assert_eq!(found, bounds.windows(2).map(alone).collect::<Vec<_>>(), "{order:?}");
+            let fused = d.ordered_sum(x.map(|x| x * 2.0), order).segments(&offsets).checked().run().unwrap().read_blocking().unwrap();
+            assert_eq!(fused, found.iter().map(|sum| sum * 2.0).collect::<Vec<_>>(), "{order:?}: twice is exact");
+            let empty = d.ordered_sum(&x, order).segments(&d.upload(&[7u32, 7, 7]).unwrap()).run().unwrap();
+            assert_eq!(empty.read_blocking().unwrap().iter().map(|sum| sum.to_bits()).collect::<Vec<_>>(), [0; 2], "{order:?}");
+            assert!(d.ordered_sum(&x, order).segments(&d.upload(&[7u32]).unwrap()).run().unwrap().is_empty());
+            // Wrong offsets do no harm, and are named where they are looked at.
+            let wrong = d.upload(&[0u32, 70_000, 5, 60_000]).unwrap();
+            assert_eq!(d.ordered_sum(&x, order).segments(&wrong).run().unwrap().len(), 3);
+            let (falling, beyond) = (d.upload(&[0u32, 9, 5]).unwrap(), d.upload(&[0u32, 60_001]).unwrap());
+            let out = d.upload(&[7f32; 2]).unwrap();
+            let refused = |offsets: &Buffer<Device, u32>| d.ordered_sum(&x, order).segments(offsets).checked().write_to(&out).unwrap_err();
+            assert!(matches!(refused(&falling), Error::NotSorted { .. }));
+            assert!(matches!(refused(&beyond), Error::IndexOutOfRange { position: 1, .. }));
+            assert_eq!(out.read_blocking().unwrap(), [7.0; 2]);
+        }
+    });
+}
+
+#[test]
 fn corrections_keep_what_plain_sums_lose() {
     each(|d| {
         let x = d.upload(&[1.0f32, 1e30, 1.0, -1e30]).unwrap();
@@ -134,6 +176,10 @@ fn ordered_sums_that_do_not_fit_are_refused_and_nothing_is_written() {
     assert!(matches!(sum().axis(&[3, 5], 1).run(), Err(Error::LengthMismatch { .. })));
     assert!(matches!(sum().axis(&[3, 4], 2).run(), Err(Error::InvalidArgument { what: "axis", .. })));
     assert!(matches!(sum().axis(&[4, 3], 1).write_to(&out), Err(Error::BufferTooSmall { .. })));
+    let (none, two) = (d.upload::<u32>(&[]).unwrap(), d.upload(&[0u32, 3, 12]).unwrap());
+    assert!(matches!(sum().segments(&none).run(), Err(Error::InvalidArgument { what: "offsets", .. })));
+    assert!(matches!(sum().segments(&two).write_to(&out.slice(..1).unwrap()), Err(Error::BufferTooSmall { .. })));
+    assert!(matches!(sum().segments(&two).write_to(&x.slice(3..5).unwrap()), Err(Error::Aliasing { .. })));
     assert!(matches!(sum().write_to(&x.slice(3..4).unwrap()), Err(Error::Aliasing { .. })));
     assert!(matches!(sum().axis(&[3, 4], 1).write_to(&x.slice(9..).unwrap()), Err(Error::Aliasing { .. })));
     assert!(matches!(d.ordered_sum(counting(1 << 32).map(Expr::cast::<f32>), SumOrder::Kahan).run(), Err(Error::TooLarge { .. })));

@@ -3,6 +3,7 @@
 use crate::common::each;
 use isowarp::Error;
 use isowarp::prelude::*;
+use isowarp::random::PoissonTable;
 
 /// Counts against probabilities of 0, 1, 2, ...: Pearson's statistic over those of which some are expected, six deviations from its mean at most.
 fn has_probabilities(what: &str, counts: &[u32], probability: impl Fn(u32) -> f64) {
@@ -59,6 +60,36 @@ fn counts_are_as_likely_as_poissons_formula_says() {
                 moment(1),
                 moment(2)
             );
+        }
+    });
+}
+
+#[test]
+fn counts_of_a_table_are_as_likely_as_poissons_formula_says() {
+    each(|d| {
+        for mean in [0.0f64, 0.3, 4.0, 12.5, 100.0] {
+            let of = |k: u32| {
+                if mean == 0.0 { f64::from(u8::from(k == 0)) } else { (f64::from(k) * mean.ln() - mean - log_factorial(k)).exp() }
+            };
+            let table = PoissonTable::new(d, mean).unwrap();
+            let counts = d.map(Random::new(21).poisson_table(200_000, &table), |k| k).unwrap().read_blocking().unwrap();
+            has_probabilities(&format!("Poisson of {mean} by its table"), &counts, of);
+        }
+        for mean in [5000.0f64, 65_536.0] {
+            let table = PoissonTable::new(d, mean).unwrap();
+            let counts = d.map(Random::new(22).poisson_table(40_000, &table), |k| k).unwrap().read_blocking().unwrap();
+            let away: Vec<f64> = counts.iter().map(|&k| (f64::from(k) - mean) / mean.sqrt()).collect();
+            let moment = |p: i32| away.iter().map(|z| z.powi(p)).sum::<f64>() / 40_000.0;
+            assert!(moment(1).abs() < 0.025 && (moment(2) - 1.0).abs() < 0.04 && moment(3).abs() < 0.1, "{mean}: {}", moment(1));
+        }
+        let table = PoissonTable::new(d, 30.0).unwrap();
+        let r = Random { position: 3, ..Random::new(17) };
+        let all = d.map(r.poisson_table(300, &table), |k| k).unwrap().read_blocking().unwrap();
+        let later = d.map(r.skip(101).unwrap().poisson_table(20, &table), |k| k).unwrap().read_blocking().unwrap();
+        assert_eq!(later, all[101..121], "a count is a function of its place");
+        for mean in [-1.0, f64::NAN, f64::INFINITY, 65_537.0] {
+            let error = PoissonTable::new(d, mean).err();
+            assert!(matches!(error, Some(Error::InvalidArgument { what: "mean", .. })), "{mean}: {error:?}");
         }
     });
 }

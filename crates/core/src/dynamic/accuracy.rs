@@ -39,13 +39,7 @@ impl<B: Patterns> Job<'_, B> {
         let (parts, results, _) = self.parts(over)?;
         let x = self.first()?.typed::<T>()?;
         let call = self.device.ordered_sum(&x, order);
-        self.cast::<T::Reg>(T::DTYPE, results, |out| match parts {
-            Parts::Whole => call.write_to(out),
-            Parts::Lines(shape, axis) => call.axis(shape, axis).write_to(out),
-            Parts::Segments(_) => {
-                Err(Error::InvalidArgument { what: "offsets", reason: "ordered sums go over lines, not over segments".to_owned() })
-            }
-        })
+        over!(&parts, call, sums => self.cast::<T::Reg>(T::DTYPE, results, |out| sums.write_to(out)))
     }
 
     pub(super) fn exact(&self, of: ExactSum, over: &Over) -> Result<Results<B>> {

@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::input::{Input, Source as _, array, counting};
 use crate::ir::{Expr, select};
 use crate::patterns::{Map as _, Patterns, Permutation as _};
-use crate::random::{Discrete, Halton, Random, Sobol};
+use crate::random::{Discrete, Halton, Mrg32k3a, PoissonTable, Random, Sobol};
 
 /// A distribution: see [`Random`].
 #[derive(Clone, PartialEq, Debug)]
@@ -18,16 +18,18 @@ pub enum Distribution {
     UniformOpen,
     /// `u32` or `i32` from the first to before the second.
     Integers(i64, i64),
-    /// `f32` of this mean and deviation.
-    Normal(f32, f32),
+    /// `f32` or `f64` of this mean and deviation.
+    Normal(f64, f64),
     /// The same by the quantile function.
-    NormalByQuantile(f32, f32),
+    NormalByQuantile(f64, f64),
     /// `f32` whose logarithms have this mean and deviation.
     LogNormal(f32, f32),
-    /// `f32` of this mean.
-    Exponential(f32),
+    /// `f32` or `f64` of this mean.
+    Exponential(f64),
     /// `u32` counts of events of which so many are expected.
     Poisson(f32),
+    /// The same from a [`PoissonTable`], which are other counts.
+    PoissonTable(f64),
     /// `u32` counts of successes in so many trials of this probability.
     Binomial(u32, f32),
     /// `f32` of this shape and scale.
@@ -45,6 +47,8 @@ pub enum Distribution {
     Sobol(u32, bool),
     /// Points of [`Halton`]'s sequence likewise; shifted, or not.
     Halton(u32, bool),
+    /// Numbers of [`Mrg32k3a`] from this state on, `f32` and `f64` in \[0, 1) or words, in the stream and from the position of the start.
+    Mrg32k3a([u32; 6]),
 }
 
 impl Distribution {
@@ -53,12 +57,12 @@ impl Distribution {
     pub const fn dtypes(&self) -> &'static [DType] {
         match self {
             Self::Uniform => &[DType::F32, DType::F64, DType::U32, DType::U64],
-            Self::Sobol(..) | Self::Halton(..) => &[DType::F32, DType::F64, DType::U32],
+            Self::Sobol(..) | Self::Halton(..) | Self::Mrg32k3a(_) => &[DType::F32, DType::F64, DType::U32],
             Self::Circle | Self::Sphere => &[DType::F32],
-            Self::UniformOpen => &[DType::F32, DType::F64],
+            Self::UniformOpen | Self::Normal(..) | Self::NormalByQuantile(..) | Self::Exponential(_) => &[DType::F32, DType::F64],
             Self::Integers(..) => &[DType::I32, DType::U32],
-            Self::Normal(..) | Self::NormalByQuantile(..) | Self::LogNormal(..) | Self::Exponential(_) | Self::Gamma(..) => &[DType::F32],
-            Self::Poisson(_) | Self::Binomial(..) | Self::Discrete(_) | Self::Permutation => &[DType::U32],
+            Self::LogNormal(..) | Self::Gamma(..) => &[DType::F32],
+            Self::Poisson(_) | Self::PoissonTable(_) | Self::Binomial(..) | Self::Discrete(_) | Self::Permutation => &[DType::U32],
         }
     }
 
@@ -116,11 +120,22 @@ impl<B: Patterns> Job<'_, B> {
             (Distribution::UniformOpen, DType::F64) => self.stored(n, random.uniform_open::<f64>(n)),
             (&Distribution::Integers(low, high), DType::I32) => self.stored(n, random.integers(n, bound::<i32>(low)?..bound(high)?)),
             (&Distribution::Integers(low, high), DType::U32) => self.stored(n, random.integers(n, bound::<u32>(low)?..bound(high)?)),
-            (&Distribution::Normal(mean, deviation), DType::F32) => self.stored(n, random.normal(n, mean, deviation)),
-            (&Distribution::NormalByQuantile(mean, deviation), DType::F32) => self.stored(n, random.normal_by_quantile(n, mean, deviation)),
+            (&Distribution::Normal(mean, deviation), DType::F32) => self.stored(n, random.normal(n, mean as f32, deviation as f32)),
+            (&Distribution::Normal(mean, deviation), DType::F64) => self.stored(n, random.normal_f64(n, mean, deviation)),
+            (&Distribution::NormalByQuantile(mean, deviation), DType::F32) => {
+                self.stored(n, random.normal_by_quantile(n, mean as f32, deviation as f32))
+            }
+            (&Distribution::NormalByQuantile(mean, deviation), DType::F64) => {
+                self.stored(n, random.normal_by_quantile_f64(n, mean, deviation))
+            }
             (&Distribution::LogNormal(mean, deviation), DType::F32) => self.stored(n, random.log_normal(n, mean, deviation)),
-            (&Distribution::Exponential(mean), DType::F32) => self.stored(n, random.exponential(n, mean)),
+            (&Distribution::Exponential(mean), DType::F32) => self.stored(n, random.exponential(n, mean as f32)),
+            (&Distribution::Exponential(mean), DType::F64) => self.stored(n, random.exponential_f64(n, mean)),
             (&Distribution::Poisson(mean), DType::U32) => self.stored(n, random.poisson(n, mean)),
+            (&Distribution::PoissonTable(mean), DType::U32) => {
+                let table = PoissonTable::new(self.device, mean)?;
+                self.stored(n, random.poisson_table(n, &table))
+            }
             (&Distribution::Binomial(trials, probability), DType::U32) => self.stored(n, random.binomial(n, trials, probability)),
             (&Distribution::Gamma(shape, scale), DType::F32) => self.stored(n, random.gamma(n, shape, scale)),
             (Distribution::Discrete(weights), DType::U32) => {
@@ -146,6 +161,15 @@ impl<B: Patterns> Job<'_, B> {
             }
             (&Distribution::Sobol(dimensions, is_random), _) => coordinates!(Sobol, scrambled, dimensions, is_random),
             (&Distribution::Halton(dimensions, is_random), _) => coordinates!(Halton, shifted, dimensions, is_random),
+            (&Distribution::Mrg32k3a(state), _) => {
+                let from = Mrg32k3a::new(self.device, state)?.stream(random.stream).skip(random.position);
+                match dtype {
+                    DType::F32 => self.stored(n, from.uniform::<f32>(n)),
+                    DType::F64 => self.stored(n, from.uniform::<f64>(n)),
+                    DType::U32 => self.stored(n, from.uniform::<u32>(n)),
+                    _ => refused(of, dtype),
+                }
+            }
             (Distribution::Permutation, DType::U32) => Ok(DynBuffer::from(self.device.permutation(random, n)?).into()),
             _ => refused(of, dtype),
         }

@@ -99,7 +99,7 @@ mod tests {
         let numbers: Vec<PtxValue> = (0..6).map(|_| p.fresh(Ty::U32)).collect();
         let args: Vec<Vec<PtxValue>> = (0..4).map(|_| numbers.iter().cloned().chain([p.fresh(Ty::U32)]).collect()).collect();
         p.call_four(f, &args, shared, &mut |p, _| p.constant(Ty::U32, 0));
-        p.finish().matches("mul.hi.u32").count()
+        p.finish().matches("mul.wide.u32").count()
     }
 
     fn products_in_wgsl(f: &Func, shared: &[bool]) -> usize {
@@ -122,6 +122,9 @@ mod tests {
             normal.params.iter().map(|param| p.fresh(if let Param::Value(ty) = param { *ty } else { Ty::U32 })).collect();
         p.call_four(&normal, &vec![numbers; 4], &[true; 9], &mut |p, _| p.constant(Ty::U32, 0));
         assert_eq!(p.finish().matches("sqrt.rn.f32").count(), 2);
+        let options = WgslOptions { fma: WgslFma::Native, numerics: Numerics::Strict, repairs: Operations::NONE };
+        let text = wgsl_function_4(&normal, "op", options, (&[], &[true; 9]), &mut BTreeSet::new());
+        assert_eq!(["iw_log(", "iw_sqrt(", "iw_sin_4("].map(|call| text.matches(call).count()), [2, 2, 1], "{text}");
         assert!(draw(9).of_four(&[true; 7]).is_empty(), "the index is not divided before something is added to it");
     }
 }

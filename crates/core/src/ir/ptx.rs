@@ -274,8 +274,20 @@ impl Ptx {
             if let Node::Call1(..) | Node::Call2(..) = node {
                 self.elementary(node, i, &mut values[..own]);
             } else {
+                let other = f.other_word(i, nodes.end);
                 for (k, lane_values) in values.iter_mut().enumerate().take(own) {
                     let lane = if paired { 2 * k } else { k };
+                    if lane_values[i as usize].is_some() {
+                        // The other word of a product that is written.
+                        continue;
+                    }
+                    if let (Some(other), Node::Bin(op, a, b)) = (other, node) {
+                        let (low, high) = self.wide_product(f, (a, b), &value(lane_values, a), &value(lane_values, b));
+                        let (this, that) = if op == BinOp::MulHi { (high, low) } else { (low, high) };
+                        lane_values[i as usize] = Some(this);
+                        lane_values[other as usize] = Some(that);
+                        continue;
+                    }
                     let v = if let OfFour::Place(mask) = of_four {
                         self.constant(f.types[i as usize], lane as u64 & u64::from(mask))
                     } else if let Node::Fetch(param, a) = node {

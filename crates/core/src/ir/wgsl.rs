@@ -71,7 +71,8 @@ pub fn wgsl_literal(ty: Ty, bits: u64) -> String {
 /// supplies. The names of the prelude's functions that it calls are added to `calls`.
 #[must_use]
 pub fn wgsl_function(f: &Func, name: &str, options: WgslOptions, calls: &mut BTreeSet<String>) -> String {
-    Writer { f, name, options, text: String::new(), calls, form: Form::Single, active: None, twins: &[], four: Vec::new() }.function(name)
+    Writer { f, name, options, text: String::new(), calls, form: Form::Single, active: None, twins: &[], four: Vec::new(), pair: None }
+        .function(name)
 }
 
 /// Writes `f` as a WGSL function `{name}_4` of four elements at once: its parameters and its result, or the members of the structure
@@ -126,6 +127,8 @@ struct Writer<'a> {
     twins: &'a [Option<u8>],
     /// Values that the four share; empty where they share none.
     four: Vec<OfFour>,
+    /// The pair of the four whose value is being written, if it is one of a pair.
+    pair: Option<u32>,
 }
 
 impl Writer<'_> {
@@ -193,7 +196,13 @@ impl Writer<'_> {
             (Node::Const(0), Ty::F64) => "iw_bits64(0lu)".to_owned(),
             (Node::Const(bits), ty) => wgsl_literal(ty, bits),
             (_, ty) if shared => return self.literal(ty, &format!("v{id}")),
-            _ => return format!("v{id}"),
+            _ => {
+                return match (self.pair, self.of_four(id)) {
+                    (Some(pair), OfFour::Place(mask)) => format!("{}u", 2 * pair & mask),
+                    (Some(pair), _) => format!("v{id}_{pair}"),
+                    _ => format!("v{id}"),
+                };
+            }
         };
         if let Some((function, _)) = text.split_once('(').filter(|(f, _)| f.starts_with("iw_")) {
             self.calls.insert(function.to_owned());
@@ -247,12 +256,16 @@ impl Writer<'_> {
                 }
                 node => {
                     let e = match self.of_four(i) {
-                        OfFour::Own | OfFour::Paired => self.expression(node, self.ty(i)),
-                        OfFour::Shared => {
-                            let form = std::mem::replace(&mut self.form, Form::Single);
-                            let e = self.expression(node, self.ty(i));
-                            self.form = form;
-                            e
+                        OfFour::Own => self.expression(node, self.ty(i)),
+                        OfFour::Shared => self.single(i),
+                        OfFour::Paired => {
+                            for pair in 0..2 {
+                                self.pair = Some(pair);
+                                let e = self.single(i);
+                                let _ = writeln!(self.text, "{pad}let v{i}_{pair} = {e};");
+                            }
+                            self.pair = None;
+                            format!("vec4(v{i}_0, v{i}_0, v{i}_1, v{i}_1)")
                         }
                         OfFour::Place(mask) => format!("vec4<u32>(0u, {}u, {}u, {}u)", 1 & mask, 2 & mask, 3 & mask),
                     };
@@ -261,6 +274,14 @@ impl Writer<'_> {
             }
             i += 1;
         }
+    }
+
+    /// The expression of a value that is not one to each of the four.
+    fn single(&mut self, i: Id) -> String {
+        let form = std::mem::replace(&mut self.form, Form::Single);
+        let e = self.expression(self.f.nodes[i as usize], self.ty(i));
+        self.form = form;
+        e
     }
 
     fn branch(&mut self, i: Id, depth: usize) {

@@ -1,5 +1,7 @@
 //! Sums in the orders that other programs add in: one after the other, by NumPy's pairs, and with a running correction.
 
+mod segments;
+
 use super::map::{collect, collect_lines};
 use super::{Lines, Map, Reduce, check_aliasing};
 use crate::buffer::{Buffer, DeviceScalar, Memory as _};
@@ -37,7 +39,7 @@ type RegOf<B, I> = <<I as Elements<B>>::Element as Element>::Reg;
 /// Source: Kahan, *Further remarks on reducing truncation errors* (1965); Neumaier, *Rundungsfehleranalyse einiger Verfahren zur Summation endlicher
 /// Summen* (1974); NumPy 2.4, `pairwise_sum` of `loops_utils.h.src`; Higham, *The accuracy of floating point summation* (1993).
 pub trait OrderedSum: Map + Reduce {
-    /// The sum of all elements. Modifier: [`axis`](OrderedSumCall::axis).
+    /// The sum of all elements. Modifiers: [`axis`](OrderedSumCall::axis), [`segments`](OrderedSumCall::segments).
     ///
     /// ```
     /// # use isowarp::prelude::*;
@@ -94,7 +96,7 @@ where
     /// # Errors
     /// As [`run`](Self::run); [`Error::BufferTooSmall`], [`Error::WrongDevice`], [`Error::Aliasing`].
     pub fn write_to(self, out: &Buffer<B, RegOf<B, I>>) -> Result<()> {
-        let n = collect(self.device, "ordered sum", &Lent(&self.x))?.len()?;
+        let n = collect(self.device, PATTERN, &Lent(&self.x))?.len()?;
         enqueue(self.device, &self.x, self.order, Lines::one(n), out)
     }
 }
@@ -126,6 +128,12 @@ where
 /// [every device](crate::caps::Caps::loop_turns) takes.
 const TURNS: u32 = 1 << 13;
 
+/// The pattern's name in messages.
+const PATTERN: &str = "ordered sum";
+
+/// The most elements, and sums.
+const MOST: u64 = u32::MAX as u64;
+
 /// Elements of a block that NumPy does not halve.
 const BLOCK: u32 = 128;
 
@@ -133,14 +141,14 @@ fn enqueue<B: Map + Reduce, I: Numbers<B>>(device: &B, x: &I, order: SumOrder, l
 where
     RegOf<B, I>: Float + Num + Element<Reg = RegOf<B, I>>,
 {
-    let c = collect_lines(device, "ordered sum", &Lent(x), &lines)?;
-    let (requested, limit) = (lines.elements(), u64::from(u32::MAX));
-    if requested > limit || lines.count() > limit {
-        return Err(Error::TooLarge { what: "elements to sum in an order", requested: requested.max(lines.count()), limit });
+    let c = collect_lines(device, PATTERN, &Lent(x), &lines)?;
+    if lines.elements() > MOST || lines.count() > MOST {
+        let requested = lines.elements().max(lines.count());
+        return Err(Error::TooLarge { what: "elements to sum in an order", requested, limit: MOST });
     }
     let mut outs = Vec::new();
     Expr::<RegOf<B, I>>::outs(device, out, lines.count(), &mut outs)?;
-    check_aliasing("ordered sum", &c.leaves, lines.elements(), &outs, false)?;
+    check_aliasing(PATTERN, &c.leaves, lines.elements(), &outs, false)?;
     let out = &out.slice(..lines.count())?;
     if lines.count() == 0 {
         return Ok(());
@@ -148,13 +156,34 @@ where
     if lines.n == 0 {
         return device.map_into(counting(lines.count()), |_| zero::<RegOf<B, I>>(false), out);
     }
-    let x = match x.plain() {
-        Some(x) => x.clone(),
-        None => device.map(Lent(x), I::out)?,
-    };
+    let x = stored(device, x)?;
     match order {
         SumOrder::Pairwise => pairwise(device, &x, lines, out),
         _ => in_turn(device, &x, order, lines, out),
+    }
+}
+
+/// The array that an input is, or is stored to.
+fn stored<B: Map, I: Numbers<B>>(device: &B, x: &I) -> Result<Buffer<B, I::Element>> {
+    match x.plain() {
+        Some(x) => Ok(x.clone()),
+        None => device.map(Lent(x), I::out),
+    }
+}
+
+/// Sum and correction after another element.
+fn next_of<R: Float + Num>(order: SumOrder, s: Expr<R>, c: Expr<R>, x: Expr<R>) -> (Expr<R>, Expr<R>) {
+    match order {
+        SumOrder::Kahan => {
+            let y = x - c;
+            let sum = s + y;
+            (sum, (sum - s) - y)
+        }
+        SumOrder::Neumaier => {
+            let sum = s + x;
+            (sum, c + select(s.abs().ge(x.abs()), (s - sum) + x, (x - sum) + s))
+        }
+        _ => (s + x, c),
     }
 }
 
@@ -175,18 +204,6 @@ fn in_turn<B: Map, T: Element<Reg = R>, R>(device: &B, x: &Buffer<B, T>, order: 
 where
     R: Float + Num + Element<Reg = R>,
 {
-    let next = |s: Expr<R>, c: Expr<R>, x: Expr<R>| match order {
-        SumOrder::Kahan => {
-            let y = x - c;
-            let sum = s + y;
-            (sum, (sum - s) - y)
-        }
-        SumOrder::Neumaier => {
-            let sum = s + x;
-            (sum, c + select(s.abs().ge(x.abs()), (s - sum) + x, (x - sum) + s))
-        }
-        _ => (s + x, c),
-    };
     let corrections = device.buffer::<R>(lines.count())?;
     let (n, inner) = (lines.n as u32, lines.inner as u32);
     for first in (0..lines.n).step_by(TURNS as usize) {
@@ -197,7 +214,7 @@ where
             let state = (select(begins, zero(false), s), select(begins, zero(false), c), first);
             let at = start(line, n, inner);
             let (s, c, _) = repeat(TURNS, state, |(s, c, i)| {
-                let (s, c) = next(s, c, x.at(at + i * inner));
+                let (s, c) = next_of(order, s, c, x.at(at + i * inner));
                 next_while(i.lt(end), (s, c, i + 1))
             });
             (s, c)
@@ -235,6 +252,25 @@ fn block<T: Element<Reg = R>, R: Float + Num>(x: ArrayExpr<T>, at: Expr<u32>, le
     repeat(7, (sum, whole), |(sum, i)| next_while(i.lt(len), (sum + one(i), i + 1))).0
 }
 
+/// Where a part of `n` elements begins, and its length, after so many halvings: they are found by the bits of the part's number from the root on.
+fn part_of(part: Expr<u32>, n: Expr<u32>, levels: Expr<u32>) -> (Expr<u32>, Expr<u32>) {
+    let (at, len, _) = repeat(u32::BITS, (lit(0u32), n, levels), |(at, len, level)| {
+        let (first, right) = (half(len), ((part >> (level - 1)) & 1).ne(0));
+        let chosen = (select(right, at + first, at), select(right, len - first, first), level - 1);
+        next_while(level.gt(0), chosen)
+    });
+    (at, len)
+}
+
+/// The sum of a part of one or two blocks; of nothing it is -0.
+fn pairs_from<T: Element<Reg = R>, R: Float + Num>(x: ArrayExpr<T>, at: Expr<u32>, len: Expr<u32>, inner: Expr<u32>) -> Expr<R> {
+    let (sum, ..) = repeat(2, (zero::<R>(true), at, len), |(sum, at, len)| {
+        let taken = select(len.gt(BLOCK), half(len), len);
+        next_while(len.gt(0), (sum + block(x, at, taken, inner), at + taken * inner, len - taken))
+    });
+    sum
+}
+
 /// A lane for each part of a line that is a block or two, and the tree of these.
 fn pairwise<B: Map + Reduce, T: Element<Reg = R>, R>(device: &B, x: &Buffer<B, T>, lines: Lines, out: &Buffer<B, R>) -> Result<()>
 where
@@ -245,17 +281,8 @@ where
     let parts = lines.count() << levels;
     let numbers = (scalar(levels), scalar(lines.n as u32), scalar(lines.inner as u32));
     let sum = |(part, x, (levels, n, inner)): (Expr<u32>, ArrayExpr<T>, (Expr<u32>, Expr<u32>, Expr<u32>))| {
-        let (at, len, _) = repeat(u32::BITS, (lit(0u32), n, levels), |(at, len, level)| {
-            let (first, right) = (half(len), ((part >> (level - 1)) & 1).ne(0));
-            let chosen = (select(right, at + first, at), select(right, len - first, first), level - 1);
-            next_while(level.gt(0), chosen)
-        });
-        let base = start(part >> levels, n, inner);
-        let (sum, ..) = repeat(2, (zero::<R>(true), at, len), |(sum, at, len)| {
-            let taken = select(len.gt(BLOCK), half(len), len);
-            next_while(len.gt(0), (sum + block(x, base + at * inner, taken, inner), at + taken, len - taken))
-        });
-        sum
+        let (at, len) = part_of(part, n, levels);
+        pairs_from(x, start(part >> levels, n, inner) + at * inner, len, inner)
     };
     // -0 becomes +0.
     if levels == 0 {

@@ -1,7 +1,7 @@
 //! Distributions: functions of an element's words.
 
 use super::words::{Block, Each, Words};
-use super::{Discrete, Random};
+use super::{Discrete, PoissonTable, Random, poisson_table};
 use crate::backend::Backend;
 use crate::element::{Element, Float, Int, Scalar};
 use crate::input::{Array, HostScalar, Mapped, Source as _, array, scalar};
@@ -309,6 +309,30 @@ impl Random {
             let (threshold, alias) = (columns.at(column * 2), columns.at(column * 2 + 1));
             select(fraction.lt(threshold), column, alias)
         })
+    }
+
+    /// `n` counts of events, of which so many are expected as the table was made for: one word and one fetch each, where [`poisson`](Self::poisson) has 64 words
+    /// and a loop. The counts are other ones than its.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # use isowarp::random::PoissonTable;
+    /// # let dev = isowarp::Cpu::new();
+    /// let table = PoissonTable::new(&dev, 3.5)?;
+    /// let counts = dev.map(Random::new(4).poisson_table(10_000, &table), |k| k)?;
+    /// let mean = f64::from(dev.reduce(&counts, Sum).run()?.read_blocking()?) / 10_000.0;
+    /// assert!((mean - 3.5).abs() < 0.1);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    #[must_use]
+    #[allow(clippy::type_complexity, reason = "an input's type says what it reads")]
+    pub fn poisson_table<B: Backend>(
+        self,
+        n: u64,
+        table: &PoissonTable<B>,
+    ) -> DrawsOf<(Array<'_, B, u32>, HostScalar<u32>, HostScalar<u32>), (ArrayExpr<u32>, Expr<u32>, Expr<u32>), Expr<u32>> {
+        let of = (array(table.columns()), scalar(table.place()), scalar(table.first()));
+        (Words::new(self, n, Each::One), of).map(|(block, of)| poisson_table::count(block.word(), of))
     }
 
     /// `n` points of the unit circle: `(x, y)`.

@@ -167,7 +167,12 @@ impl Block {
         (select(second, c, a), select(second, d, b))
     }
 
-    /// Whether an element of one word is the second of its pair.
+    /// All four words.
+    pub(super) fn words(self) -> [Expr<u32>; 4] {
+        self.words
+    }
+
+    /// Whether an element is the second of its pair.
     pub(super) fn is_odd(self) -> Expr<bool> {
         (self.at & 1).ne(0)
     }

@@ -19,6 +19,10 @@ pub(in crate::run) fn scramble() -> Arg {
     )
 }
 
+pub(in crate::run) fn table() -> Arg {
+    flag("table", "Poisson's counts from a table of --mean, at most 65536: faster, and other counts than without")
+}
+
 pub(in crate::run) fn generator() -> Arg {
     choice::<GeneratorArg>("generator", "NAME", "Where words come from; philox without")
 }
@@ -41,12 +45,12 @@ pub(in crate::run) fn mean() -> Arg {
         "X",
         "The mean: 0 of normal numbers without, of the logarithms of lognormal ones too, 1 of exponential ones and of Poisson's counts",
     )
-    .value_parser(value_parser!(f32))
+    .value_parser(value_parser!(f64))
 }
 
 pub(in crate::run) fn deviation() -> Arg {
     text("deviation", "X", "The standard deviation of normal numbers, and of lognormal ones' logarithms; 1 without")
-        .value_parser(value_parser!(f32))
+        .value_parser(value_parser!(f64))
 }
 
 pub(in crate::run) fn trials() -> Arg {

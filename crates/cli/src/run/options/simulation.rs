@@ -37,6 +37,10 @@ pub(in crate::run) fn plot() -> Arg {
     path("plot", "Draw magnetisation, energy and Binder's cumulant over the temperature into this SVG file").requires("measure")
 }
 
+pub(in crate::run) fn csv() -> Arg {
+    path("csv", "Write the table of means, with their errors in columns of their own, into this CSV file").requires("measure")
+}
+
 pub(in crate::run) fn kind() -> Arg {
     choice::<OptionKind>("kind", "KIND", "What the option pays for").required(true)
 }

@@ -20,6 +20,7 @@ pub(super) const VERBS: &[Verb] = &[Verb {
         options::dist,
         options::dimensions,
         options::scramble,
+        options::table,
         options::n,
         options::shape,
         options::dtype,
@@ -63,9 +64,17 @@ fn plan(args: &RunArgs, _: &[Array]) -> Result<Plan> {
     takes(args.probabilities.is_some(), "probabilities", &[Dist::Discrete])?;
     takes(args.dimensions.is_some(), "dimensions", &[Dist::Sobol, Dist::Halton])?;
     takes(args.scramble, "scramble", &[Dist::Sobol, Dist::Halton])?;
+    takes(args.table, "table", &[Dist::Poisson])?;
+    let is_mrg = args.generator == Some(GeneratorArg::Mrg32k3a);
+    takes(is_mrg, "generator mrg32k3a", &[Dist::Bits, Dist::Uniform])?;
     let dimensions =
         || args.dimensions.ok_or_else(|| Failure::usage("--dist sobol and halton need --dimensions", "such as --dimensions 2"));
     let of = match dist {
+        Dist::Bits | Dist::Uniform if is_mrg => {
+            let seed = args.seed.unwrap_or(12_345);
+            let too_great = |_| Failure::usage(format!("--seed {seed} is no word of a state"), "use one below 4294944443");
+            Distribution::Mrg32k3a([u32::try_from(seed).map_err(too_great)?; 6])
+        }
         Dist::Bits | Dist::Uniform => Distribution::Uniform,
         Dist::Open => Distribution::UniformOpen,
         Dist::Integers => {
@@ -74,9 +83,10 @@ fn plan(args: &RunArgs, _: &[Array]) -> Result<Plan> {
         }
         Dist::Normal => Distribution::Normal(mean, deviation),
         Dist::Quantile => Distribution::NormalByQuantile(mean, deviation),
-        Dist::Lognormal => Distribution::LogNormal(mean, deviation),
+        Dist::Lognormal => Distribution::LogNormal(mean as f32, deviation as f32),
         Dist::Exponential => Distribution::Exponential(args.mean.unwrap_or(1.0)),
-        Dist::Poisson => Distribution::Poisson(args.mean.unwrap_or(1.0)),
+        Dist::Poisson if args.table => Distribution::PoissonTable(args.mean.unwrap_or(1.0)),
+        Dist::Poisson => Distribution::Poisson(args.mean.unwrap_or(1.0) as f32),
         Dist::Binomial => Distribution::Binomial(args.trials.unwrap_or(1), args.probability.unwrap_or(0.5)),
         Dist::Gamma => Distribution::Gamma(args.alpha.unwrap_or(1.0), args.scale.unwrap_or(1.0)),
         Dist::Discrete => {
@@ -90,6 +100,7 @@ fn plan(args: &RunArgs, _: &[Array]) -> Result<Plan> {
         Dist::Halton => Distribution::Halton(dimensions()?, args.scramble),
     };
     let types: Vec<DType> = match dist {
+        Dist::Bits if is_mrg => vec![DType::U32],
         Dist::Bits => vec![DType::U32, DType::U64],
         Dist::Uniform => vec![DType::F32, DType::F64],
         _ => of.dtypes().to_vec(),

@@ -21,7 +21,7 @@ pub(super) const VERBS: &[Verb] = &[
     Verb {
         name: "ising",
         about: "Spins of an Ising lattice, 1 and -1, after sweeps of Metropolis's algorithm; means of states where --measure says how many",
-        example: "--shape 256,256 --temperatures 1.8:2.8:11 --sweeps 200 --measure 400 --seed 1 --plot curves.svg --png spins.png",
+        example: "--shape 256,256 --temperatures 1.8:2.8:11 --sweeps 200 --measure 400 --seed 1 --plot curves.svg --csv curves.csv --png spins.png",
         inputs: Inputs::NONE,
         options: &[
             options::needed_shape,
@@ -35,6 +35,7 @@ pub(super) const VERBS: &[Verb] = &[
             options::stream,
             options::png,
             options::plot,
+            options::csv,
         ],
         plan: spins,
         bench: "ising/2d",
@@ -120,12 +121,15 @@ fn spins(args: &RunArgs, _: &[Array]) -> Result<Plan> {
     Ok(Plan::new(Call::Simulate(Simulation::Ising { shape, start: start(args), from, at, sweeps }), file))
 }
 
+const CSV_HEADER: &str = "temperature,magnetisation,magnetisation_error,energy,energy_error,binder,binder_error,heat_capacity,heat_capacity_error,\
+susceptibility,susceptibility_error\n";
+
 /// Prints means over the states that are measured, and draws.
 pub(super) fn ising(args: &RunArgs) -> Result {
     spins(args, &[])?;
     let (before, measured, every) = lengths(args);
-    let [png, plot] = [&args.png, &args.plot].map(|path| path.as_deref().map(Output::new).transpose());
-    let (png, plot) = (png?, plot?);
+    let [png, plot, csv] = [&args.png, &args.plot, &args.csv].map(|path| path.as_deref().map(Output::new).transpose());
+    let (png, plot, csv) = (png?, plot?, csv?);
     if measured == 0 && png.is_none() {
         if args.output.as_os_str().is_empty() {
             return Err(Failure::usage("ising has nothing to do", "add --measure, --png or --out"));
@@ -135,6 +139,7 @@ pub(super) fn ising(args: &RunArgs) -> Result {
     let (device, all, sides) = (open(args)?, temperatures(args)?, sides(args)?);
     let progress = Progress::new("sweeping", all.len() as u64);
     let (mut rows, mut points, mut last) = (Vec::new(), Vec::new(), None);
+    let mut lines = String::from(CSV_HEADER);
     for &(t, at, from) in &all {
         let mut spins = Ising::new(&device, &sides, start(args), from)?;
         spins.sweep(at, before)?;
@@ -143,6 +148,8 @@ pub(super) fn ising(args: &RunArgs) -> Result {
             let found = [series.magnetisation(), series.energy(), series.binder()];
             let more = [series.heat_capacity(1.0 / t), series.susceptibility(1.0 / t)];
             rows.push(std::iter::once(format!("{t:.5}")).chain(found.iter().chain(&more).map(with_error)).collect::<Vec<_>>());
+            let numbers = found.iter().chain(&more).map(|of| format!(",{},{}", of.mean, of.standard_error));
+            lines.extend(std::iter::once(t.to_string()).chain(numbers).chain(["\n".to_owned()]));
             points.push((t, found));
         }
         last = Some(spins);
@@ -156,6 +163,9 @@ pub(super) fn ising(args: &RunArgs) -> Result {
     if let Some(output) = plot {
         let drawn = curves::svg(&points)?;
         output.write(|w| w.write_all(drawn.as_bytes()))?;
+    }
+    if let Some(output) = csv {
+        output.write(|w| w.write_all(lines.as_bytes()))?;
     }
     if let (Some(output), Some(spins)) = (png, last) {
         let drawn = picture(&spins)?;

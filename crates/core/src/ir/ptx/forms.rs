@@ -15,7 +15,7 @@
 
 use super::{Ptx, PtxValue};
 use crate::element::Ty;
-use crate::ir::node::{Func, Id, Node, Param};
+use crate::ir::node::{BinOp, Func, Id, Node, Param};
 
 /// The registers that are zero when the kernel runs, and their types.
 pub(super) const ZEROS: [(&str, &str); 2] = [("%izero", "b32"), ("%izeros", "b64")];
@@ -72,11 +72,31 @@ impl Ptx {
                 (_, Some(_)) if computed => b = self.unknown(&b),
                 _ => {}
             }
-        } else if constant(x).or(constant(y)).map_or(computed, |bits| bits == u64::from(u32::MAX)) {
+        } else if self.may_negate(f, (x, y)) {
             let zero = self.zero(a.ty);
             return self.emit(a.ty, |o| format!("mad.lo.{int} {o}, {}, {}, {zero}", a.reg, b.reg));
         }
         self.emit(a.ty, |o| format!("mul.lo.{int} {o}, {}, {}", a.reg, b.reg))
+    }
+
+    /// The low and the high word of the product of two words, the values of nodes `x` and `y`: one instruction, which the assembler does not make of two.
+    pub(super) fn wide_product(&mut self, f: &Func, (x, y): (Id, Id), a: &PtxValue, b: &PtxValue) -> (PtxValue, PtxValue) {
+        let wide = if self.may_negate(f, (x, y)) {
+            let zero = self.zero(Ty::U64);
+            self.emit(Ty::U64, |o| format!("mad.wide.u32 {o}, {}, {}, {zero}", a.reg, b.reg))
+        } else {
+            self.emit(Ty::U64, |o| format!("mul.wide.u32 {o}, {}, {}", a.reg, b.reg))
+        };
+        let (low, high) = (self.fresh(Ty::U32), self.fresh(Ty::U32));
+        self.line(format!("mov.b64 {{{}, {}}}, {}", low.reg, high.reg, wide.reg));
+        (low, high)
+    }
+
+    /// Whether a product of words may be by -1 as far as the assembler sees.
+    fn may_negate(&self, f: &Func, (x, y): (Id, Id)) -> bool {
+        let constant = |id: Id| if let Node::Const(bits) = f.nodes[id as usize] { Some(bits) } else { None };
+        let computed = self.is_computed(f, x) || self.is_computed(f, y);
+        constant(x).or(constant(y)).map_or(computed, |bits| bits == u64::from(u32::MAX))
     }
 
     /// Whether the assembler may see what a node's value was made of.
@@ -86,6 +106,20 @@ impl Ptx {
             Node::Const(_) | Node::Fetch(..) => false,
             _ => true,
         }
+    }
+}
+
+impl Func {
+    /// Of a product of two words the node before `end` that is its other word: the high one of the low one, or the low one of the high one.
+    pub(super) fn other_word(&self, id: Id, end: Id) -> Option<Id> {
+        let is_word = |id: Id| self.types[id as usize] == Ty::U32;
+        let (other, a, b) = match self.nodes[id as usize] {
+            Node::Bin(BinOp::Mul, a, b) if is_word(id) => (BinOp::MulHi, a, b),
+            Node::Bin(BinOp::MulHi, a, b) => (BinOp::Mul, a, b),
+            _ => return None,
+        };
+        let is_other = |&at: &Id| [Node::Bin(other, a, b), Node::Bin(other, b, a)].contains(&self.nodes[at as usize]) && is_word(at);
+        (id + 1..end).find(is_other)
     }
 }
 

@@ -35,7 +35,7 @@ pub(super) fn function(
     (twins, shared): (&[Option<u8>], &[bool]),
     calls: &mut BTreeSet<String>,
 ) -> String {
-    let mut w = Writer { f, name, options, text: String::new(), calls, form, active: None, twins, four: Vec::new() };
+    let mut w = Writer { f, name, options, text: String::new(), calls, form, active: None, twins, four: Vec::new(), pair: None };
     if !w.is_staged() {
         w.four = f.of_four(shared);
     }
