@@ -27,7 +27,9 @@ pub(super) fn works() -> Vec<Work> {
             let b = random::<i8>(d, s.n, s.seed ^ 1)?;
             let n = side(s.n);
             let a = random::<i8>(d, s.n * s.copies, s.seed)?;
-            super::into(d, s, a, s.n, move |d, a, out: &Buffer<isowarp::Device, i32>| d.gemm(matrix(a, n, n), matrix(&b, n, n)).write_to(out))
+            super::into(d, s, a, s.n, move |d, a, out: &Buffer<isowarp::Device, i32>| {
+                d.gemm(matrix(a, n, n), matrix(&b, n, n)).write_to(out)
+            })
         }),
         // A layer of a network: a bias to each column, and a threshold.
         work("gemm/layer", DType::F32, 12, |d, s| {

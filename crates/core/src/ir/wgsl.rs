@@ -198,7 +198,7 @@ impl Writer<'_> {
             (_, ty) if shared => return self.literal(ty, &format!("v{id}")),
             _ => {
                 return match (self.pair, self.of_four(id)) {
-                    (Some(pair), OfFour::Place(mask)) => format!("{}u", 2 * pair & mask),
+                    (Some(pair), OfFour::Place(mask)) => format!("{}u", (2 * pair) & mask),
                     (Some(pair), _) => format!("v{id}_{pair}"),
                     _ => format!("v{id}"),
                 };
