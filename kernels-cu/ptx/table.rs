@@ -10,6 +10,8 @@ pub enum Source {
     ByKey,
     /// `contract.cu`
     Contract,
+    /// `contract_wide.cu`
+    ContractWide,
     /// `exact.cu`
     Exact,
     /// `fft.cu`
@@ -57,6 +59,7 @@ impl Source {
     pub const ALL: &[Source] = &[
         Source::ByKey,
         Source::Contract,
+        Source::ContractWide,
         Source::Exact,
         Source::Fft,
         Source::Filter,
@@ -85,6 +88,7 @@ impl Source {
         match self {
             Source::ByKey => "by_key",
             Source::Contract => "contract",
+            Source::ContractWide => "contract_wide",
             Source::Exact => "exact",
             Source::Fft => "fft",
             Source::Filter => "filter",
@@ -114,6 +118,7 @@ impl Source {
         match self {
             Source::ByKey => by_key::BUILDS,
             Source::Contract => contract::BUILDS,
+            Source::ContractWide => contract_wide::BUILDS,
             Source::Exact => exact::BUILDS,
             Source::Fft => fft::BUILDS,
             Source::Filter => filter::BUILDS,
@@ -171,8 +176,6 @@ pub mod contract {
 
     /// `contract_f32`
     pub const CONTRACT_F32: Kernel = Kernel::new(Source::Contract, "contract_f32");
-    /// `contract_f64`
-    pub const CONTRACT_F64: Kernel = Kernel::new(Source::Contract, "contract_f64");
     /// `contract_i32`
     pub const CONTRACT_I32: Kernel = Kernel::new(Source::Contract, "contract_i32");
     /// `contract_thin_a_f32`
@@ -200,7 +203,6 @@ pub mod contract {
             ptx: text!("contract.ptx"),
             entries: &[
                 Entry { name: "contract_f32", holes: &["load_a4", "load_a1", "load_b4", "load_b1", "epilogue4", "epilogue1"] },
-                Entry { name: "contract_f64", holes: &["load_a4", "load_a1", "load_b4", "load_b1", "epilogue4", "epilogue1"] },
                 Entry { name: "contract_i32", holes: &["load_a4", "load_a1", "load_b4", "load_b1", "epilogue4", "epilogue1"] },
                 Entry { name: "contract_thin_a_f32", holes: &["load_b1", "load_a1", "load_a4"] },
                 Entry { name: "contract_thin_b_f32", holes: &["load_a1", "load_b1", "load_b4"] },
@@ -211,6 +213,31 @@ pub mod contract {
                 Entry { name: "contract_fold_f32", holes: &["epilogue1"] },
                 Entry { name: "contract_fold_f64", holes: &["epilogue1"] },
                 Entry { name: "contract_fold_i32", holes: &["epilogue1"] },
+            ],
+        },
+    ];
+}
+
+/// Entries of `contract_wide.cu`.
+pub mod contract_wide {
+    use super::*;
+
+    /// `contract_f64`
+    pub const CONTRACT_F64: Kernel = Kernel::new(Source::ContractWide, "contract_f64");
+
+    pub(super) const BUILDS: &[Build] = &[
+        Build {
+            arch: Arch { major: 7, minor: 0, exact: false },
+            ptx: text!("contract_wide.ptx"),
+            entries: &[
+                Entry { name: "contract_f64", holes: &["load_a4", "load_a1", "load_b4", "load_b1", "epilogue4", "epilogue1"] },
+            ],
+        },
+        Build {
+            arch: Arch { major: 8, minor: 0, exact: false },
+            ptx: text!("contract_wide.compute_80.ptx"),
+            entries: &[
+                Entry { name: "contract_f64", holes: &["load_a4", "load_a1", "load_b4", "load_b1", "epilogue4", "epilogue1"] },
             ],
         },
     ];
