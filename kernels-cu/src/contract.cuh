@@ -64,6 +64,21 @@ struct alignas(16) Four {
     T v[4];
 };
 
+// Four neighbours of shared memory at once. Types of the language's own, since of a structure the compiler joins the elements' loads in one run and not in
+// another.
+IW_DEVICE void read4(float* x, const float* at) {
+    const float4 v = *(const float4*)at;
+    x[0] = v.x, x[1] = v.y, x[2] = v.z, x[3] = v.w;
+}
+IW_DEVICE void read4(int* x, const int* at) {
+    const int4 v = *(const int4*)at;
+    x[0] = v.x, x[1] = v.y, x[2] = v.z, x[3] = v.w;
+}
+IW_DEVICE void read4(double* x, const double* at) {
+    const double2 v = *(const double2*)at, w = *(const double2*)(at + 2);
+    x[0] = v.x, x[1] = v.y, x[2] = w.x, x[3] = w.y;
+}
+
 // Four neighbours across of an operand, of one k: where they are, and how many there are.
 struct Place {
     uint64_t first;
@@ -136,9 +151,9 @@ struct Lanes {
         for (int q = 0; q < TK; ++q) {
             T x[RM], y[RN];
 #pragma unroll
-            for (int r = 0; r < RM; r += 4) *(Four<T>*)&x[r] = *(const Four<T>*)&as[q * PITCH_A + r * 8];
+            for (int r = 0; r < RM; r += 4) read4(x + r, as + q * PITCH_A + r * 8);
 #pragma unroll
-            for (int c = 0; c < RN; c += 4) *(Four<T>*)&y[c] = *(const Four<T>*)&bs[q * PITCH_B + c * 4];
+            for (int c = 0; c < RN; c += 4) read4(y + c, bs + q * PITCH_B + c * 4);
 #pragma unroll
             for (int r = 0; r < RM; ++r)
 #pragma unroll
@@ -151,7 +166,8 @@ struct Lanes {
 #pragma unroll
             for (int c = 0; c < RN; c += 4) {
                 Four<T>& total = *(Four<T>*)&totals[(row + r / 4 * 32 + r % 4) * TN + column + c * 4];
-                Four<T> four = total;
+                Four<T> four;
+                read4(four.v, total.v);
 #pragma unroll
                 for (int e = 0; e < 4; ++e) four.v[e] = first ? sum[r][c + e] : Type::add(four.v[e], sum[r][c + e]);
                 total = four;
@@ -317,7 +333,8 @@ IW_DEVICE void contract(const Args& args) {
         if (i >= m || j >= n) continue;
         const uint64_t at = split ? (uint64_t)i * n + j : c_first + (uint64_t)i * args.u[C_ROW] + j;
         if (!split && form & C_VECTOR && j + 3 < n) {
-            const Four<T> four = *(const Four<T>*)&totals[4 * x];
+            Four<T> four;
+            read4(four.v, totals + 4 * x);
             const Acc<W> words[4] = {Type::words(four.v[0]), Type::words(four.v[1]), Type::words(four.v[2]), Type::words(four.v[3])};
             epilogue4(at, words);
             continue;
@@ -338,7 +355,7 @@ IW_DEVICE void contract(const Args& args) {
 template <class T, bool OF_B>
 IW_DEVICE void thin(const Args& args) {
     using Type = Kind<T>;
-    constexpr int W = Type::WORDS, SPAN = 512, STEP = 16, FEW = 4;
+    constexpr int W = Type::WORDS, SPAN = 512, STEP = 32, FEW = 4;
     __shared__ __align__(16) T few[FEW][SPAN];
     const uint32_t m = args.u[ROWS], n = args.u[COLUMNS], depth = args.u[TERMS], per_block = args.u[BLOCK];
     const uint32_t many = OF_B ? n : m, others = OF_B ? m : n, blocks = (depth + per_block - 1) / per_block;
