@@ -189,6 +189,11 @@ fn products_that_do_not_fit_are_refused_and_nothing_is_written() {
         assert!(matches!(refused(d.gemm(of(1, 2).batch(6), by(2, 1).batch(5)).write_to(&out)), Error::LengthMismatch { .. }));
         assert!(matches!(refused(d.gemm(of(1, 2).batch(7), by(2, 1)).write_to(&out)), Error::BufferTooSmall { required: 14, .. }));
         assert!(matches!(refused(d.gemm(of(2, 2), by(2, 2)).write_to(&a.slice(2..6).unwrap())), Error::Aliasing { .. }));
+        // Behind the elements that a matrix has, its buffer may be written.
+        let (row, behind) = (a.slice(..2).unwrap(), a.slice(2..8).unwrap());
+        d.gemm(matrix(&row, 1, 2), by(2, 6)).write_to(&behind).unwrap();
+        assert_eq!(a.read_blocking().unwrap()[1..], [1.0, 2.0, 2.0, 2.0, 2.0, 2.0, 2.0, 1.0, 1.0, 1.0, 1.0]);
+        d.fill(&behind, 1.0).unwrap();
         assert!(matches!(refused(d.gemm(of(2, 2), by(2, 2)).add(1.0, &out).write_to(&out)), Error::LengthMismatch { .. }));
         assert!(matches!(refused(d.gemv(of(3, 4), &out.slice(..3).unwrap()).write_to(&b)), Error::BufferTooSmall { required: 4, .. }));
         assert!(matches!(refused(d.gemm(of(1 << 33, 0), by(0, 1)).write_to(&out)), Error::TooLarge { .. }));

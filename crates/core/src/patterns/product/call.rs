@@ -288,7 +288,9 @@ where
             require(device, PATTERN, out.dtype)?;
         }
         let (operands, ending) = c.leaves.split_at(usize::from(of_end));
-        check_aliasing(PATTERN, operands, extents_of(&self, &shape)?, &outs, false)?;
+        let (left, right) = operands.split_at(usize::from(of_b));
+        check_aliasing(PATTERN, left, self.a.extent(shape.batch)?, &outs, false)?;
+        check_aliasing(PATTERN, right, self.b.extent(shape.batch)?, &outs, false)?;
         check_aliasing(PATTERN, ending, shape.extent, &outs, true)?;
         if shape.extent == 0 {
             return Ok(());
@@ -340,11 +342,6 @@ where
         let extent = steps.extent([batch, m, n]).ok_or_else(too_large)?;
         Ok(Shape { m, n, k, batch, steps, extent })
     }
-}
-
-/// The most indices that an operand has.
-fn extents_of<B, L, R, T, A, F>(call: &ProductCall<'_, B, L, R, T, A, F>, shape: &Shape) -> Result<u64> {
-    Ok(call.a.extent(shape.batch)?.max(call.b.extent(shape.batch)?))
 }
 
 /// Adds the leaves of an operand, whose first one is returned.
