@@ -130,7 +130,7 @@ fn special_values_and_signs_of_zero_come_out_of_products_as_the_chain_says() {
         };
         assert_eq!(dot(&[], &[]), 0);
         assert_eq!([dot(&[-0.0], &[1.0]), dot(&[0.0, -0.0], &[-1.0, 5.0])], [0, 0]);
-        // What underflows below zero stays below zero, behind whatever is not there.
+        // Underflow below zero is -0, and stays that behind zeros and behind the last term.
         assert_eq!(dot(&[-1e-30], &[1e-30]), 0x8000_0000);
         assert_eq!(dot(&[-1e-30, -0.0, 0.0], &[1e-30, 1.0, -1.0]), 0x8000_0000);
         assert_eq!(dot(&[1e-20, 3.0], &[1e-20, 1e-45]), 3f32.mul_add(1e-45, 1e-20f32.mul_add(1e-20, 0.0)).to_bits());

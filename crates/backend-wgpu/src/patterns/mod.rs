@@ -12,6 +12,7 @@ mod merge;
 mod merge_sort;
 mod operands;
 mod place;
+mod product;
 mod program;
 mod reduce;
 mod scan;

@@ -256,7 +256,7 @@ impl<'a> Operands<'a> {
         Ok(all.places.iter().all(fits).then_some(all))
     }
 
-    /// Those of a product: its two operands are seen whole, each with as many indices as `extents` says; what else there is has the indices of the outputs.
+    /// Plans the slots of a product: its two operands are seen whole, each with as many indices as `extents` says; what else there is has the indices of the outputs.
     pub(super) fn plan_product(
         limits: Limits,
         (a, b): (&Func, &Func),

@@ -7,9 +7,9 @@ use super::dialect::Dialect;
 use super::launcher::Planned;
 use super::operands::Signature;
 use isowarp_core::caps::Numerics;
-use isowarp_core::element::{DType, Ty};
+use isowarp_core::element::DType;
 use isowarp_core::error::{Error, Result};
-use isowarp_core::ir::{Func, Param, WgslFma, WgslOptions, wgsl_function, wgsl_function_4};
+use isowarp_core::ir::{Func, Param, WgslOptions, wgsl_function, wgsl_function_4};
 use isowarp_core::launch::{Binding, Template};
 use isowarp_shaders::kernels::{expand, is_there};
 use std::collections::BTreeSet;
@@ -210,8 +210,8 @@ impl Program<'_> {
 
 pub(super) struct Writer<'a> {
     pub(super) signature: &'a Signature,
-    options: WgslOptions,
-    branches: bool,
+    pub(super) options: WgslOptions,
+    pub(super) branches: bool,
     pub(super) calls: BTreeSet<String>,
     pub(super) text: String,
 }
@@ -258,95 +258,11 @@ impl Writer<'_> {
         }
     }
 
-    fn outs(&mut self, f: &Func) {
+    pub(super) fn outs(&mut self, f: &Func) {
         for (k, &ty) in f.result_types().iter().enumerate().take(self.signature.outs.len()) {
             let out = access::out(self.signature, k, ty, &mut self.calls);
             self.text.push_str(&out);
         }
-    }
-
-    /// All that a product takes: the type `Value` of sums, loads of its operands, a step of a sum, the epilogue.
-    pub(super) fn product(&mut self, a: &Func, b: &Func, finish: &Func) {
-        let ty = a.result_types().first().copied().unwrap_or(Ty::F32);
-        let t = isowarp_core::ir::wgsl_type(ty);
-        // Made of a parameter that is always zero, so that no compiler takes it for +0.
-        let missing = match ty {
-            Ty::F32 => "bitcast<f32>(0x80000000u | args.base_high)",
-            Ty::F64 => "bitcast<f64>(0x8000000000000000lu | u64(args.base_high))",
-            _ => "0",
-        };
-        let _ = writeln!(self.text, "alias Value = {t};\nfn no_a() -> vec4<Value> {{\n    return vec4<Value>({t}({missing}));\n}}");
-        for k in 0..self.signature.leaves.len() {
-            let leaf = access::leaf(self.signature, k, &mut self.calls);
-            self.text.push_str(&leaf);
-        }
-        for (f, name) in [(a, "op_a"), (b, "op_b"), (finish, "op_finish")] {
-            for k in (0..self.signature.leaves.len()).filter(|&k| f.looks_at(k)) {
-                let fetch = access::fetch(self.signature, (name, self.branches && access::fetches_few(f)), k, &mut self.calls);
-                self.text.push_str(&fetch);
-            }
-            self.function(f, name);
-        }
-        // Parameters of the other operators, which are not looked at, are zero.
-        let args = |f: &Func, count: usize, value: &dyn Fn(usize) -> String| {
-            let of = |k: usize| if f.looks_at(k) { value(k) } else { format!("{}()", param_type(f, k)) };
-            value_params(f).filter(|&k| k < count).map(of).collect::<Vec<_>>()
-        };
-        let leaves = self.signature.leaves.len();
-        for (f, name) in [(a, "a"), (b, "b")] {
-            let one = args(f, leaves, &|k| format!("leaf{k}_1(i)")).join(", ");
-            let _ = writeln!(self.text, "fn load_{name}1(i: u32) -> {t} {{\n    return op_{name}({one});\n}}");
-            let _ = writeln!(self.text, "fn load_{name}4(i: u32) -> vec4<{t}> {{");
-            for k in value_params(f).filter(|&k| f.looks_at(k)) {
-                let _ = writeln!(self.text, "    let a{k} = leaf{k}_4(i);");
-            }
-            let four = COMPONENTS.map(|c| format!("op_{name}({})", args(f, leaves, &|k| format!("a{k}.{c}")).join(", ")));
-            let _ = writeln!(self.text, "    return vec4<{t}>({});\n}}", four.join(", "));
-        }
-        if let Ok([fused, add]) = isowarp_core::patterns::product::steps_of(ty) {
-            self.function(&fused, "op_fused");
-            self.function(&add, "op_add");
-            for (f, name) in [(&fused, "op_fused"), (&add, "op_add")] {
-                let text = wgsl_function_4(f, name, self.options, (&[], &[]), &mut self.calls);
-                self.text.push_str(&text);
-            }
-        }
-        if self.options.fma == WgslFma::Guarded && ty == Ty::F32 {
-            self.calls.insert("iw_fma_native_4".to_owned());
-            self.text
-                .push_str("fn fused_4(x: vec4<f32>, y: vec4<f32>, z: vec4<f32>) -> vec4<f32> {\n    return iw_fma_native_4(x, y, z);\n}\n");
-            self.text
-                .push_str("fn careful(x: f32, y: vec4<f32>, z: vec4<f32>) -> vec4<f32> {\n    return op_fused_4(vec4<f32>(x), y, z);\n}\n");
-        } else {
-            let _ = writeln!(
-                self.text,
-                "fn fused_4(x: vec4<{t}>, y: vec4<{t}>, z: vec4<{t}>) -> vec4<{t}> {{\n    return op_fused_4(x, y, z);\n}}"
-            );
-        }
-        self.outs(finish);
-        let result = |v: &str, r: usize| member(v, r, finish.results.len());
-        let with = |mut all: Vec<String>, sum: &str| {
-            all.push(sum.to_owned());
-            all.join(", ")
-        };
-        let one = with(args(finish, leaves, &|k| format!("leaf{k}_1(i)")), "sum");
-        let _ = writeln!(self.text, "fn epilogue1(i: u32, sum: {t}) {{\n    let v = op_finish({one});");
-        for r in 0..finish.results.len() {
-            let _ = writeln!(self.text, "    out{r}_1(i, {});", result("v", r));
-        }
-        let _ = writeln!(self.text, "}}\nfn epilogue4(i: u32, sum: vec4<{t}>) {{");
-        for k in value_params(finish).filter(|&k| k < leaves && finish.looks_at(k)) {
-            let _ = writeln!(self.text, "    let a{k} = leaf{k}_4(i);");
-        }
-        for c in COMPONENTS {
-            let all = with(args(finish, leaves, &|k| format!("a{k}.{c}")), &format!("sum.{c}"));
-            let _ = writeln!(self.text, "    let v{c} = op_finish({all});");
-        }
-        for r in 0..finish.results.len() {
-            let four = COMPONENTS.map(|c| result(&format!("v{c}"), r));
-            let _ = writeln!(self.text, "    out{r}_4(i, vec4({}));", four.join(", "));
-        }
-        self.text.push_str("}\n");
     }
 
     /// `body4(i, end)`: the elements from `i` on that are before `end`, at most four. The operator stands in it once: where fewer than four
@@ -525,7 +441,7 @@ pub(super) fn value_params(f: &Func) -> impl Iterator<Item = usize> + '_ {
     f.params.iter().enumerate().filter(|(_, p)| !matches!(p, Param::Array(_))).map(|(k, _)| k)
 }
 
-fn param_type(f: &Func, k: usize) -> &'static str {
+pub(super) fn param_type(f: &Func, k: usize) -> &'static str {
     match f.params[k] {
         Param::Value(t) | Param::Index(t) => isowarp_core::ir::wgsl_type(t),
         Param::Array(d) => isowarp_core::ir::wgsl_type(d.ty()),

@@ -1,11 +1,13 @@
 //! The options of `isowarp run`, each declared once; a verb names those that it takes.
 
 mod fourier;
+mod histogram;
 mod product;
 mod random;
 mod simulation;
 
 pub(super) use fourier::*;
+pub(super) use histogram::*;
 pub(super) use product::*;
 pub(super) use random::*;
 pub(super) use simulation::*;
@@ -369,31 +371,6 @@ pub(super) fn indices() -> Arg {
     path("indices", "The .npy file that takes where the elements were (of rows, in their row), u32")
 }
 
-pub(super) fn bins() -> Arg {
-    list("bins", "N", "The number of bins; of several arrays or channels one each, such as 16,8").value_parser(value_parser!(u32))
-}
-
-pub(super) fn range() -> Arg {
-    let help = "Where the first bin starts and where the last one ends, such as 0,256 or -0.5,1e2; of several arrays or channels one pair after the \
-                other. Integers lie in bins of the real line, so 0,4294967296 has all u4";
-    list("range", "LOW,HIGH", help)
-}
-
-pub(super) fn edges() -> Arg {
-    let help = "An .npy file of edges in ascending order, of the input's type, in place of --bins and --range; repeat it for several arrays or channels";
-    path("edges", help).action(ArgAction::Append).conflicts_with_all(["bins", "range"])
-}
-
-pub(super) fn channels() -> Arg {
-    let help = "The channels of a pixel, along the last axis or one after the other in one line. The first one to four of them have bins: all of up to \
-                four where bins are said once, else as many as are said. The result has a row for each";
-    arg("channels", "N", help).value_parser(value_parser!(u32))
-}
-
-pub(super) fn weights() -> Arg {
-    path("weights", "An .npy file of weights, one to an element; with --channels one to a pixel, added to a bin of each channel")
-}
-
 pub(super) fn exclusive() -> Arg {
     flag("exclusive", "Leave the element itself out")
 }
@@ -404,11 +381,6 @@ pub(super) fn descending() -> Arg {
 
 pub(super) fn nan_last() -> Arg {
     flag("nan-last", "NaN after all numbers, whatever their sign and the order, as NumPy has them")
-}
-
-pub(super) fn flow() -> Arg {
-    flag("flow", "A bin more before the first for samples below it, and one after the last for those above, and NaN")
-        .conflicts_with("channels")
 }
 
 pub(super) fn bits() -> Arg {

@@ -81,7 +81,7 @@ fn weights(mean: f64) -> (u32, Vec<u64>) {
     let sum: f64 = parts.iter().sum();
     let exact: Vec<f64> = parts.iter().map(|p| p / sum * 4_294_967_296.0).collect();
     let mut weights: Vec<u64> = exact.iter().map(|x| x.floor() as u64).collect();
-    // What is left of the 2^32 goes to those that lost most.
+    // Words that roundings down left go to those that lost most.
     let mut order: Vec<usize> = (0..exact.len()).collect();
     order.sort_by(|&a, &b| exact[b].fract().total_cmp(&exact[a].fract()));
     let left = (1u64 << 32) - weights.iter().sum::<u64>();

@@ -204,6 +204,11 @@ impl Writer<'_> {
             (Ty::Bool, _) => {
                 format!("select({}, {}, {v})", self.literal(to, &wgsl_literal(to, 0)), self.literal(to, &wgsl_literal(to, 1)))
             }
+            // By its bits: NVIDIA's compiler takes a comparison of an f64 with zero for that of the f32 it was widened from, on the other side of a choice too.
+            (Ty::F64, Ty::Bool) => {
+                let (size, zero) = [u64::MAX >> 1, 0].map(|bits| self.literal(Ty::U64, &wgsl_literal(Ty::U64, bits))).into();
+                format!("((bitcast<{}>({v}) & {size}) != {zero})", self.spelt(Ty::U64))
+            }
             (_, Ty::Bool) => format!("(!({v} == {}))", self.literal(from, &wgsl_literal(from, 0))),
             (Ty::I32 | Ty::U32, Ty::F32) => {
                 let bits = format!("bitcast<{}>({}({v}))", self.spelt(Ty::U32), self.spelt(to));
