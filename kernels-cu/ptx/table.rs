@@ -178,18 +178,12 @@ pub mod contract {
     pub const CONTRACT_F32: Kernel = Kernel::new(Source::Contract, "contract_f32");
     /// `contract_i32`
     pub const CONTRACT_I32: Kernel = Kernel::new(Source::Contract, "contract_i32");
-    /// `contract_thin_a_f32`
-    pub const CONTRACT_THIN_A_F32: Kernel = Kernel::new(Source::Contract, "contract_thin_a_f32");
-    /// `contract_thin_b_f32`
-    pub const CONTRACT_THIN_B_F32: Kernel = Kernel::new(Source::Contract, "contract_thin_b_f32");
-    /// `contract_thin_a_f64`
-    pub const CONTRACT_THIN_A_F64: Kernel = Kernel::new(Source::Contract, "contract_thin_a_f64");
-    /// `contract_thin_b_f64`
-    pub const CONTRACT_THIN_B_F64: Kernel = Kernel::new(Source::Contract, "contract_thin_b_f64");
-    /// `contract_thin_a_i32`
-    pub const CONTRACT_THIN_A_I32: Kernel = Kernel::new(Source::Contract, "contract_thin_a_i32");
-    /// `contract_thin_b_i32`
-    pub const CONTRACT_THIN_B_I32: Kernel = Kernel::new(Source::Contract, "contract_thin_b_i32");
+    /// `contract_thin_f32`
+    pub const CONTRACT_THIN_F32: Kernel = Kernel::new(Source::Contract, "contract_thin_f32");
+    /// `contract_thin_f64`
+    pub const CONTRACT_THIN_F64: Kernel = Kernel::new(Source::Contract, "contract_thin_f64");
+    /// `contract_thin_i32`
+    pub const CONTRACT_THIN_I32: Kernel = Kernel::new(Source::Contract, "contract_thin_i32");
     /// `contract_fold_f32`
     pub const CONTRACT_FOLD_F32: Kernel = Kernel::new(Source::Contract, "contract_fold_f32");
     /// `contract_fold_f64`
@@ -204,12 +198,9 @@ pub mod contract {
             entries: &[
                 Entry { name: "contract_f32", holes: &["load_a4", "load_a1", "load_b4", "load_b1", "epilogue4", "epilogue1"] },
                 Entry { name: "contract_i32", holes: &["load_a4", "load_a1", "load_b4", "load_b1", "epilogue4", "epilogue1"] },
-                Entry { name: "contract_thin_a_f32", holes: &["load_b1", "load_a1", "load_a4"] },
-                Entry { name: "contract_thin_b_f32", holes: &["load_a1", "load_b1", "load_b4"] },
-                Entry { name: "contract_thin_a_f64", holes: &["load_b1", "load_a1", "load_a4"] },
-                Entry { name: "contract_thin_b_f64", holes: &["load_a1", "load_b1", "load_b4"] },
-                Entry { name: "contract_thin_a_i32", holes: &["load_b1", "load_a1", "load_a4"] },
-                Entry { name: "contract_thin_b_i32", holes: &["load_a1", "load_b1", "load_b4"] },
+                Entry { name: "contract_thin_f32", holes: &["load_b1", "load_a1", "load_a4"] },
+                Entry { name: "contract_thin_f64", holes: &["load_b1", "load_a1", "load_a4"] },
+                Entry { name: "contract_thin_i32", holes: &["load_b1", "load_a1", "load_a4"] },
                 Entry { name: "contract_fold_f32", holes: &["epilogue1"] },
                 Entry { name: "contract_fold_f64", holes: &["epilogue1"] },
                 Entry { name: "contract_fold_i32", holes: &["epilogue1"] },

@@ -10,7 +10,7 @@ using namespace params::contract;
 namespace {
 
 constexpr int THREADS = kernels::Contract::THREADS;
-enum Form : uint32_t { A_VECTOR = 1, B_VECTOR = 2, C_VECTOR = 4, SPLIT = 8, A_ALONG = 16, B_ALONG = 32 };
+enum Form : uint32_t { A_VECTOR = 1, B_VECTOR = 2, C_VECTOR = 4, SPLIT = 8, A_ALONG = 16, TURNED = 32 };
 
 IW_DEVICE void load_a1(Acc<1>& v, uint64_t i) { asm volatile("// @op.load_a1 %0, %1;" : "=r"(v.w[0]) : "l"(i)); }
 IW_DEVICE void load_b1(Acc<1>& v, uint64_t i) { asm volatile("// @op.load_b1 %0, %1;" : "=r"(v.w[0]) : "l"(i)); }
@@ -350,28 +350,25 @@ IW_DEVICE void contract(const Args& args) {
     }
 }
 
-// A product that has few rows, or few columns: a thread takes a row of the operand that has many, of one block of k, and up to four of the other's, which lie
-// in shared memory. Sums go to memory by block.
-template <class T, bool OF_B>
+// A product that has few columns: a thread takes a row of A, of one block of k, and up to four columns of B, which lie in shared memory. Sums go to memory by
+// block, of a product that is TURNED to the place of its transpose.
+template <class T>
 IW_DEVICE void thin(const Args& args) {
     using Type = Kind<T>;
     constexpr int W = Type::WORDS, SPAN = 512, STEP = 32, FEW = 4;
     __shared__ __align__(16) T few[FEW][SPAN];
     const uint32_t m = args.u[ROWS], n = args.u[COLUMNS], depth = args.u[TERMS], per_block = args.u[BLOCK];
-    const uint32_t many = OF_B ? n : m, others = OF_B ? m : n, blocks = (depth + per_block - 1) / per_block;
-    const uint32_t across = args.u[OF_B ? B_COLUMN : A_ROW], along = args.u[OF_B ? B_ROW : A_COLUMN];
-    const uint32_t other_across = args.u[OF_B ? A_ROW : B_COLUMN], other_along = args.u[OF_B ? A_COLUMN : B_ROW];
-    const bool vector = args.u[FORM] & (OF_B ? B_ALONG : A_ALONG);
+    const uint32_t blocks = (depth + per_block - 1) / per_block, along = args.u[A_COLUMN], form = args.u[FORM];
     uint64_t index = blockIdx.x;
-    const uint32_t tiles = (many + THREADS - 1) / THREADS, bands = (others + FEW - 1) / FEW;
+    const uint32_t tiles = (m + THREADS - 1) / THREADS, bands = (n + FEW - 1) / FEW;
     const uint32_t i = (uint32_t)(index % tiles) * THREADS + threadIdx.x;
     index /= tiles;
     const uint32_t part = (uint32_t)(index % blocks);
     index /= blocks;
-    const uint32_t j = (uint32_t)(index % bands) * FEW, count = min(others - j, (uint32_t)FEW);
+    const uint32_t j = (uint32_t)(index % bands) * FEW, count = min(n - j, (uint32_t)FEW);
     const uint64_t batch = index / bands;
-    const uint64_t first = batch * wide(args.u + (OF_B ? B_BATCH : A_BATCH)) + (uint64_t)across * min(i, many - 1);
-    const uint64_t other = batch * wide(args.u + (OF_B ? A_BATCH : B_BATCH)) + (uint64_t)other_across * j;
+    const uint64_t first = batch * wide(args.u + A_BATCH) + (uint64_t)args.u[A_ROW] * min(i, m - 1);
+    const uint64_t other = batch * wide(args.u + B_BATCH) + (uint64_t)args.u[B_COLUMN] * j;
 
     T sum[FEW] = {};
     const uint32_t k_end = min(depth, (part + 1) * per_block);
@@ -383,9 +380,9 @@ IW_DEVICE void thin(const Args& args) {
         for (uint32_t e = threadIdx.x; e < count * SPAN; e += THREADS) {
             const uint32_t c = e / SPAN, q = e % SPAN;
             if (q >= span) continue;
-            const uint64_t at = other + (uint64_t)other_across * c + (uint64_t)other_along * (start + q);
+            const uint64_t at = other + (uint64_t)args.u[B_COLUMN] * c + (uint64_t)args.u[B_ROW] * (start + q);
             Acc<W> v;
-            OF_B ? load_a1(v, at) : load_b1(v, at);
+            load_b1(v, at);
             few[c][q] = Type::of(v);
         }
         __syncthreads();
@@ -394,14 +391,13 @@ IW_DEVICE void thin(const Args& args) {
         for (; q + STEP <= span; q += STEP) {
             const uint64_t at = first + (uint64_t)along * (start + q);
             Acc<W> v[STEP / 4][4];
-            if (vector) {
+            if (form & A_ALONG) {
 #pragma unroll
-                for (int g = 0; g < STEP / 4; ++g) OF_B ? load_b4(v[g], at + 4 * g) : load_a4(v[g], at + 4 * g);
+                for (int g = 0; g < STEP / 4; ++g) load_a4(v[g], at + 4 * g);
             } else {
 #pragma unroll
                 for (int e = 0; e < STEP; ++e) {
-                    const uint64_t place = at + (uint64_t)along * e;
-                    OF_B ? load_b1(v[e / 4][e % 4], place) : load_a1(v[e / 4][e % 4], place);
+                    load_a1(v[e / 4][e % 4], at + (uint64_t)along * e);
                 }
             }
 #pragma unroll
@@ -415,17 +411,17 @@ IW_DEVICE void thin(const Args& args) {
         for (; q < span; ++q) {
             Acc<W> v;
             const uint64_t at = first + (uint64_t)along * (start + q);
-            OF_B ? load_b1(v, at) : load_a1(v, at);
+            load_a1(v, at);
 #pragma unroll
             for (int c = 0; c < FEW; ++c)
                 if (c < count) sum[c] = Type::fma(Type::of(v), few[c][q], sum[c]);
         }
     }
-    if (i >= many) return;
+    if (i >= m) return;
     T* const partials = (T*)args.scratch[0] + (batch * blocks + part) * m * n;
 #pragma unroll
     for (int c = 0; c < FEW; ++c)
-        if (c < count) partials[OF_B ? (uint64_t)(j + c) * n + i : (uint64_t)i * n + j + c] = sum[c];
+        if (c < count) partials[form & TURNED ? (uint64_t)(j + c) * m + i : (uint64_t)i * n + j + c] = sum[c];
 }
 
 // The parts of a product that blocks of k gave, added left to right.

@@ -32,10 +32,8 @@ fn contract_fold(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroup
     epilogue1(batch * args.c_batch + place / args.columns * args.c_row + place % args.columns, total);
 }
 {% elif step == 1 %}
-// A product that has few rows, or few columns: an invocation takes a row of the operand that has many, of one block of k, and up to four of the other's,
-// which lie in shared memory. Sums go to memory by block.
-{% set many = "b" if of else "a" %}
-{% set other = "a" if of else "b" %}
+// A product that has few columns: an invocation takes a row of A, of one block of k, and up to four columns of B, which lie in shared memory. Sums go to
+// memory by block, of a product that is turned to the place of its transpose.
 {% set span = 256 if type == 1 else 512 %}
 var<workgroup> few: array<Value, {{ 4 * span }}>;
 
@@ -45,25 +43,20 @@ fn contract_thin(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroup
     if (index >= args.groups) {
         return;
     }
-    let many = args.{{ "columns" if of else "rows" }};
-    let others = args.{{ "rows" if of else "columns" }};
-    let across = args.{{ "b_column" if of else "a_row" }};
-    let along = args.{{ "b_row" if of else "a_column" }};
-    let other_across = args.{{ "a_row" if of else "b_column" }};
-    let other_along = args.{{ "a_column" if of else "b_row" }};
-    let in_vectors = (args.form & {{ 32 if of else 16 }}u) != 0u;
+    let in_vectors = (args.form & 16u) != 0u;
+    let along = args.a_column;
     let blocks = (args.terms + args.block - 1u) / args.block;
-    let tiles = (many + 255u) / 256u;
-    let bands = (others + 3u) / 4u;
+    let tiles = (args.rows + 255u) / 256u;
+    let bands = (args.columns + 3u) / 4u;
     let i = index % tiles * 256u + lane;
     index /= tiles;
     let part = index % blocks;
     index /= blocks;
     let j = index % bands * 4u;
-    let count = min(others - j, 4u);
+    let count = min(args.columns - j, 4u);
     let batch = index / bands;
-    let first = batch * args.{{ many }}_batch + across * min(i, many - 1u);
-    let other = batch * args.{{ other }}_batch + other_across * j;
+    let first = batch * args.a_batch + args.a_row * min(i, args.rows - 1u);
+    let other = batch * args.b_batch + args.b_column * j;
 
     var sum = vec4<Value>();
     let k_end = min(args.terms, (part + 1u) * args.block);
@@ -73,7 +66,7 @@ fn contract_thin(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroup
         for (var e = lane; e < count * {{ span }}u; e += 256u) {
             let q = e % {{ span }}u;
             if (q < span) {
-                few[e] = load_{{ other }}1(other + other_across * (e / {{ span }}u) + other_along * (start + q));
+                few[e] = load_b1(other + args.b_column * (e / {{ span }}u) + args.b_row * (start + q));
             }
         }
         workgroupBarrier();
@@ -82,10 +75,10 @@ fn contract_thin(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroup
             let here = min(span - q, 4u);
             var v = vec4<Value>();
             if (in_vectors && here == 4u) {
-                v = load_{{ many }}4(at);
+                v = load_a4(at);
             } else {
                 for (var e = 0u; e < here; e++) {
-                    v[e] = load_{{ many }}1(at + along * e);
+                    v[e] = load_a1(at + along * e);
                 }
             }
             for (var e = 0u; e < here; e++) {
@@ -95,10 +88,10 @@ fn contract_thin(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroup
             }
         }
     }
-    if (i < many) {
+    if (i < args.rows) {
         let place = (batch * blocks + part) * args.rows * args.columns;
         for (var c = 0u; c < count; c++) {
-            partials[place + {% if of %}(j + c) * args.columns + i{% else %}i * args.columns + j + c{% endif %}] = sum[c];
+            partials[place + select(i * args.columns + j + c, (j + c) * args.rows + i, (args.form & 32u) != 0u)] = sum[c];
         }
     }
 }
@@ -115,36 +108,25 @@ fn is_risky(v: vec4<f32>) -> bool {
 }
 {% endif %}
 
-// Four neighbours across of A, of one k. What is behind the last k is -0, and +0 of B: their product changes no sum, nor its sign.
-fn fetch_a(first: u32, i: u32, k: u32, k_end: u32) -> vec4<Value> {
-    let at = first + args.a_row * i + args.a_column * k;
-    var v = no_a();
+{# Four neighbours across of an operand, of one k. What is behind the last k is -0 of A, and +0 of B: their product changes no sum, nor its sign. #}
+{% macro fetch(name, across, along, size, bit, missing) %}
+fn fetch_{{ name }}(first: u32, i: u32, k: u32, k_end: u32) -> vec4<Value> {
+    let at = first + args.{{ across }} * i + args.{{ along }} * k;
+    var v = {{ missing }};
     if (k < k_end) {
-        if ((args.form & 1u) != 0u && i + 3u < args.rows) {
-            v = load_a4(at);
+        if ((args.form & {{ bit }}u) != 0u && i + 3u < args.{{ size }}) {
+            v = load_{{ name }}4(at);
         } else {
-            for (var e = 0u; e < 4u && i + e < args.rows; e++) {
-                v[e] = load_a1(at + args.a_row * e);
+            for (var e = 0u; e < 4u && i + e < args.{{ size }}; e++) {
+                v[e] = load_{{ name }}1(at + args.{{ across }} * e);
             }
         }
     }
     return v;
 }
-
-fn fetch_b(first: u32, j: u32, k: u32, k_end: u32) -> vec4<Value> {
-    let at = first + args.b_column * j + args.b_row * k;
-    var v = vec4<Value>();
-    if (k < k_end) {
-        if ((args.form & 2u) != 0u && j + 3u < args.columns) {
-            v = load_b4(at);
-        } else {
-            for (var e = 0u; e < 4u && j + e < args.columns; e++) {
-                v[e] = load_b1(at + args.b_column * e);
-            }
-        }
-    }
-    return v;
-}
+{% endmacro %}
+{{ fetch("a", "a_row", "a_column", "rows", 1, "no_a()") }}
+{{ fetch("b", "b_column", "b_row", "columns", 2, "vec4<Value>()") }}
 
 {# Sums are variables of their own, so that they stay in registers; where fma is emulated they are an array, which a loop goes over. #}
 {% if rolled %}

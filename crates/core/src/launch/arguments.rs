@@ -33,7 +33,7 @@ kernel_params! {
         terms: u32,
         /// Terms of a block.
         block: u32,
-        /// Vectors of four: 1 of A's rows, 2 of B's columns, 4 of the product's columns, 16 of A's columns, 32 of B's rows; 8: blocks go to memory one by one.
+        /// Vectors of four: 1 of A's rows, 2 of B's columns, 4 of the product's columns, 16 of A's columns; 8: blocks go to memory one by one; 32: to the places of the transpose.
         form: u32,
         /// From a row of A to the next.
         a_row: u32,

@@ -54,8 +54,8 @@ kernels! {
     EXACT_SUM_WIDE: ExactParams = "exact sum", "exact_sum_wide", entry("exact_sum_wide", 32, 8), Items::Each(8), [write("words", Reach::Whole)];
     /// P10, products of matrices.
     CONTRACT: ContractParams = "gemm", "contract", entry("contract_{type:f32|f64|i32}", 256, 64), Items::Contract, [scratch("partials")];
-    /// P10, products of few rows or few columns: their blocks go to memory.
-    CONTRACT_THIN: ContractParams = "gemm", "contract_thin", entry("contract_thin_{of:a|b}_{type:f32|f64|i32}", 256, 1), Items::Contract,
+    /// P10, products of few columns, or of few rows by their transposes: their blocks go to memory.
+    CONTRACT_THIN: ContractParams = "gemm", "contract_thin", entry("contract_thin_{type:f32|f64|i32}", 256, 1), Items::Contract,
         [scratch("partials")];
     /// P10, blocks of products that are in memory.
     CONTRACT_FOLD: ContractParams = "gemm", "contract_fold", entry("contract_fold_{type:f32|f64|i32}", 256, 1), Items::Contract,

@@ -83,6 +83,13 @@ impl ProductTask {
         self.finish.params.last().map_or(Ty::F32, |param| param.ty())
     }
 
+    /// The transpose of the product: that of the operands' transposes, the other way round.
+    fn turned(&self) -> Self {
+        let turn = |steps: Steps| Steps { row: steps.column, column: steps.row, ..steps };
+        let (a_steps, b_steps) = (turn(self.b_steps), turn(self.a_steps));
+        Self { a: self.b.clone(), b: self.a.clone(), m: self.n, n: self.m, a_steps, b_steps, ..self.clone() }
+    }
+
     fn params(&self, split: bool) -> Result<ContractParams> {
         let word = |what: &'static str, value: u64| {
             u32::try_from(value).map_err(|_| Error::TooLarge { what, requested: value, limit: u32::MAX.into() })
@@ -99,7 +106,6 @@ impl ProductTask {
             fours(c, c.column, c.row, self.m),
             split,
             fours(a, a.column, a.row, self.m),
-            fours(b, b.row, b.column, self.n),
         ];
         Ok(ContractParams {
             rows: side(self.m)?,
@@ -136,31 +142,34 @@ impl<B: Launcher> Planned<B> for ProductTask {
         let thin = self.m.min(self.n) <= THIN && self.k > 0 && fits;
         let split = thin || (blocks > 1 && tiles <= FEW_TILES && fits);
         let params = self.params(split)?;
-        let operators = Operators::Product { a: &self.a, b: &self.b, finish: &self.finish, extents };
         let choice = match ty {
             Ty::F32 => 0,
             Ty::F64 => 1,
             _ => 2,
         };
-        let of_b = self.m < self.n;
-        let choices = [("type", choice), ("split", split.into()), ("of", (thin && of_b).into())];
+        let choices = [("type", choice), ("split", split.into())];
         let pieces = if split { device.scratch(&[partial_bytes])? } else { Vec::new() };
         let arrays = [pieces.first().map_or(Array::NONE, Array::piece)];
         // Threads write the outputs in vectors of four alone where the columns are so many.
         let single = split || params.form & 4 == 0 || !self.n.is_multiple_of(4);
-        let launch = |kernel, groups: u64, shared_bytes| {
-            let spec = KernelSpec::new(kernel, &params, &choices, &arrays).with(operators, self.numerics, leaves, outs);
+        let launch = |kernel, of: &Self, params: &ContractParams, groups: u64, shared_bytes| {
+            let operators =
+                Operators::Product { a: &of.a, b: &of.b, finish: &of.finish, extents: [of.extents()[0], of.extents()[1], extents[2]] };
+            let spec = KernelSpec::new(kernel, params, &choices, &arrays).with(operators, of.numerics, leaves, outs);
             device.launch(
                 &spec.writing_single(single),
                 Work { results: Some(extents[2]), shared_bytes, ..Work::whole(elements, &|_| groups) },
             )
         };
         if thin {
-            let (many, others) = (self.m.max(self.n), self.m.min(self.n));
-            launch(&CONTRACT_THIN, many.div_ceil(THREADS) * blocks * others.div_ceil(4) * self.batch, 0)?;
+            let is_turned = self.m < self.n;
+            let of = if is_turned { self.turned() } else { self.clone() };
+            let params = of.params(split)?;
+            let params = ContractParams { form: params.form | u32::from(is_turned) << 5, ..params };
+            launch(&CONTRACT_THIN, &of, &params, of.m.div_ceil(THREADS) * blocks * of.n.div_ceil(4) * of.batch, 0)?;
         } else {
-            launch(&CONTRACT, tiles * if split { blocks } else { 1 }, tile_m * tile_n * bytes)?;
+            launch(&CONTRACT, self, &params, tiles * if split { blocks } else { 1 }, tile_m * tile_n * bytes)?;
         }
-        if split { launch(&CONTRACT_FOLD, elements.div_ceil(THREADS), 0) } else { Ok(()) }
+        if split { launch(&CONTRACT_FOLD, self, &params, elements.div_ceil(THREADS), 0) } else { Ok(()) }
     }
 }
