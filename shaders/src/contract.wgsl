@@ -109,7 +109,7 @@ fn is_risky(v: vec4<f32>) -> bool {
 {% endif %}
 
 {# Four neighbours across of an operand, of one k. What is behind the last k is -0 of A, and +0 of B: their product changes no sum, nor its sign. #}
-{% macro fetch(name, across, along, size, bit, missing) %}
+{% for name, across, along, size, bit, missing in [["a", "a_row", "a_column", "rows", 1, "no_a()"], ["b", "b_column", "b_row", "columns", 2, "vec4<Value>()"]] %}
 fn fetch_{{ name }}(first: u32, i: u32, k: u32, k_end: u32) -> vec4<Value> {
     let at = first + args.{{ across }} * i + args.{{ along }} * k;
     var v = {{ missing }};
@@ -124,9 +124,7 @@ fn fetch_{{ name }}(first: u32, i: u32, k: u32, k_end: u32) -> vec4<Value> {
     }
     return v;
 }
-{% endmacro %}
-{{ fetch("a", "a_row", "a_column", "rows", 1, "no_a()") }}
-{{ fetch("b", "b_column", "b_row", "columns", 2, "vec4<Value>()") }}
+{% endfor %}
 
 {# Sums are variables of their own, so that they stay in registers; where fma is emulated they are an array, which a loop goes over. #}
 {% if rolled %}

@@ -18,14 +18,17 @@ fn means_and_errors_are_those_of_f64() {
     let n = samples.len() as f64;
     let mean = samples.iter().map(|&x| f64::from(x)).sum::<f64>() / n;
     let variance = samples.iter().map(|&x| (f64::from(x) - mean).powi(2)).sum::<f64>() / (n - 1.0);
+    let squares = samples.iter().map(|&x| f64::from(x).powi(2)).sum::<f64>();
     each(|d| {
         let x = d.upload(&samples).unwrap();
         let found = d.estimate(&x).unwrap();
         // The sum has 41 bits and is exact, so the mean is that of f64; sums in f32 would give six digits of it, and none of the error.
         assert_eq!((found.mean, found.n), (mean, 70_001));
         assert_eq!(found, cpu().estimate(&cpu().upload(&samples).unwrap()).unwrap(), "one result on every device");
-        // Squares have 53 bits and their sums 48, of which the difference from the square of the mean leaves some.
-        assert!((found.standard_error / (variance / n).sqrt() - 1.0).abs() < 1e-4, "{found:?}");
+        // Squares have 53 bits and their sums 48, of which the difference from the square of the mean leaves some: half a unit of theirs in the root.
+        assert_eq!(found.standard_error.to_bits(), 0x3f51_e05c_8347_32bc, "{found:?}");
+        let unit = 2f64.powi(-48) * squares / (variance * (n - 1.0));
+        assert!((found.standard_error / (variance / n).sqrt() - 1.0).abs() <= unit / 2.0, "{found:?}, unit {unit:e}");
         let one = d.estimate(&x.slice(..1).unwrap()).unwrap();
         assert_eq!((one.mean, one.standard_error), (f64::from(samples[0]), f64::INFINITY));
         assert!(matches!(d.estimate(&x.slice(..0).unwrap()), Err(Error::Empty { pattern: "estimate" })));
@@ -178,8 +181,9 @@ fn options_that_are_none_are_refused() {
     let certain = Contract { volatility: 0.0, ..of };
     let sure = cpu().price(&certain, 10, Random::new(0)).unwrap();
     each(|d| assert_eq!(d.price(&certain, 10, Random::new(0)).unwrap(), sure));
-    // The price of real numbers, but for f32's rounding of a path.
-    assert!((sure.mean - (42.0 - 40.0 * (-0.05f64).exp())).abs() < 1e-5 && sure.standard_error < 1e-6, "{sure:?}");
+    // The price of real numbers, 42 - 40 exp(-0.05), but for half a unit in the last place of an f32 path near 44.
+    assert_eq!((sure.mean.to_bits(), sure.standard_error), (0x400f_9b48_a86c_ca83, 0.0), "{sure:?}");
+    assert!((sure.mean - (42.0 - 40.0 * (-0.05f64).exp())).abs() <= 2f64.powi(-19), "{sure:?}");
 }
 
 #[test]
