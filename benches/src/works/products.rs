@@ -6,16 +6,13 @@ use isowarp::patterns::{Matrix, product::Factor};
 use isowarp::prelude::*;
 use isowarp::{Device, Result};
 
-/// A buffer as an operand.
-type Operand<'a, T> = Matrix<&'a Buffer<Device, T>>;
-
 /// Square matrices of as many elements as there are, or fewer: 2 n^1.5 operations, of 2^24 elements 137.4 GFLOP. Bytes are those of the three matrices.
 pub(super) fn works() -> Vec<Work> {
     vec![
-        work("gemm/f32", DType::F32, 12, |d, s| square::<f32>(d, s, |m| m)),
-        work("gemm/f32_transposed", DType::F32, 12, |d, s| square::<f32>(d, s, |m| m.transposed())),
-        work("gemm/f64", DType::F64, 24, |d, s| square::<f64>(d, s, |m| m)),
-        work("gemm/i8", DType::I8, 6, |d, s| square::<i8>(d, s, |m| m)),
+        work("gemm/f32", DType::F32, 12, |d, s| square::<f32>(d, s, false)),
+        work("gemm/f32_transposed", DType::F32, 12, |d, s| square::<f32>(d, s, true)),
+        work("gemm/f64", DType::F64, 24, |d, s| square::<f64>(d, s, false)),
+        work("gemm/i8", DType::I8, 6, |d, s| square::<i8>(d, s, false)),
         // A layer of a network: a bias to each column, and a threshold.
         work("gemm/layer", DType::F32, 12, |d, s| {
             let n = s.n.isqrt();
@@ -25,19 +22,25 @@ pub(super) fn works() -> Vec<Work> {
                 d.gemm(matrix(a, n, n), matrix(&b, n, n)).epilogue(bias, |y, bias| (y + bias).max(0.0)).write_to(out)
             })
         }),
-        work("gemv/f32", DType::F32, 4, |d, s| vector(d, s, |m| m)),
-        work("gemv/f32_transposed", DType::F32, 4, |d, s| vector(d, s, |m| m.transposed())),
+        work("gemv/f32", DType::F32, 4, |d, s| vector(d, s, false)),
+        work("gemv/f32_transposed", DType::F32, 4, |d, s| vector(d, s, true)),
     ]
 }
 
+/// A square matrix, or its transpose.
+fn of<T: Element>(buffer: &Buffer<Device, T>, n: u64, transposed: bool) -> Matrix<&Buffer<Device, T>> {
+    let m = matrix(buffer, n, n);
+    if transposed { m.transposed() } else { m }
+}
+
 /// The product of two square matrices.
-fn square<T: Element<Reg: Factor>>(d: &Device, s: &Shape, of: fn(Operand<'_, T>) -> Operand<'_, T>) -> Result<Ready> {
+fn square<T: Element<Reg: Factor>>(d: &Device, s: &Shape, transposed: bool) -> Result<Ready> {
     let (n, a, b) = (s.n.isqrt(), random::<T>(d, s.n * s.copies, s.seed)?, random::<T>(d, s.n, s.seed ^ 1)?);
-    into(d, s, a, s.n, move |d, a, out: &Buffer<Device, T::Reg>| d.gemm(of(matrix(a, n, n)), of(matrix(&b, n, n))).write_to(out))
+    into(d, s, a, s.n, move |d, a, out: &Buffer<Device, T::Reg>| d.gemm(of(a, n, transposed), of(&b, n, transposed)).write_to(out))
 }
 
 /// The product of a square matrix and a vector.
-fn vector(d: &Device, s: &Shape, of: fn(Operand<'_, f32>) -> Operand<'_, f32>) -> Result<Ready> {
+fn vector(d: &Device, s: &Shape, transposed: bool) -> Result<Ready> {
     let (n, x) = (s.n.isqrt(), random::<f32>(d, s.n.isqrt(), s.seed ^ 1)?);
-    one::<f32>(d, s, move |d, a, out| d.gemv(of(matrix(a, n, n)), &x).write_to(out))
+    one::<f32>(d, s, move |d, a, out| d.gemv(of(a, n, transposed), &x).write_to(out))
 }
