@@ -10,6 +10,14 @@ pub enum Source {
     ByKey,
     /// `contract.cu`
     Contract,
+    /// `contract_fixed.cu`
+    ContractFixed,
+    /// `contract_pack.cu`
+    ContractPack,
+    /// `contract_packed.cu`
+    ContractPacked,
+    /// `contract_tiles.cu`
+    ContractTiles,
     /// `contract_wide.cu`
     ContractWide,
     /// `exact.cu`
@@ -59,6 +67,10 @@ impl Source {
     pub const ALL: &[Source] = &[
         Source::ByKey,
         Source::Contract,
+        Source::ContractFixed,
+        Source::ContractPack,
+        Source::ContractPacked,
+        Source::ContractTiles,
         Source::ContractWide,
         Source::Exact,
         Source::Fft,
@@ -88,6 +100,10 @@ impl Source {
         match self {
             Source::ByKey => "by_key",
             Source::Contract => "contract",
+            Source::ContractFixed => "contract_fixed",
+            Source::ContractPack => "contract_pack",
+            Source::ContractPacked => "contract_packed",
+            Source::ContractTiles => "contract_tiles",
             Source::ContractWide => "contract_wide",
             Source::Exact => "exact",
             Source::Fft => "fft",
@@ -118,6 +134,10 @@ impl Source {
         match self {
             Source::ByKey => by_key::BUILDS,
             Source::Contract => contract::BUILDS,
+            Source::ContractFixed => contract_fixed::BUILDS,
+            Source::ContractPack => contract_pack::BUILDS,
+            Source::ContractPacked => contract_packed::BUILDS,
+            Source::ContractTiles => contract_tiles::BUILDS,
             Source::ContractWide => contract_wide::BUILDS,
             Source::Exact => exact::BUILDS,
             Source::Fft => fft::BUILDS,
@@ -204,6 +224,88 @@ pub mod contract {
                 Entry { name: "contract_fold_f32", holes: &["epilogue1"] },
                 Entry { name: "contract_fold_f64", holes: &["epilogue1"] },
                 Entry { name: "contract_fold_i32", holes: &["epilogue1"] },
+            ],
+        },
+    ];
+}
+
+/// Entries of `contract_fixed.cu`.
+pub mod contract_fixed {
+    use super::*;
+
+    /// `contract_fixed`
+    pub const CONTRACT_FIXED: Kernel = Kernel::new(Source::ContractFixed, "contract_fixed");
+
+    pub(super) const BUILDS: &[Build] = &[
+        Build {
+            arch: Arch { major: 7, minor: 0, exact: false },
+            ptx: text!("contract_fixed.ptx"),
+            entries: &[
+                Entry { name: "contract_fixed", holes: &["epilogue1"] },
+            ],
+        },
+        Build {
+            arch: Arch { major: 8, minor: 0, exact: false },
+            ptx: text!("contract_fixed.compute_80.ptx"),
+            entries: &[
+                Entry { name: "contract_fixed", holes: &["epilogue4", "epilogue1"] },
+            ],
+        },
+    ];
+}
+
+/// Entries of `contract_pack.cu`.
+pub mod contract_pack {
+    use super::*;
+
+    /// `contract_greatest`
+    pub const CONTRACT_GREATEST: Kernel = Kernel::new(Source::ContractPack, "contract_greatest");
+    /// `contract_pack`
+    pub const CONTRACT_PACK: Kernel = Kernel::new(Source::ContractPack, "contract_pack");
+
+    pub(super) const BUILDS: &[Build] = &[
+        Build {
+            arch: Arch { major: 7, minor: 0, exact: false },
+            ptx: text!("contract_pack.ptx"),
+            entries: &[
+                Entry { name: "contract_greatest", holes: &["load_b1", "load_a1"] },
+                Entry { name: "contract_pack", holes: &["load_b1", "load_a1"] },
+            ],
+        },
+    ];
+}
+
+/// Entries of `contract_packed.cu`.
+pub mod contract_packed {
+    use super::*;
+
+    /// `contract_packed`
+    pub const CONTRACT_PACKED: Kernel = Kernel::new(Source::ContractPacked, "contract_packed");
+
+    pub(super) const BUILDS: &[Build] = &[
+        Build {
+            arch: Arch { major: 8, minor: 0, exact: false },
+            ptx: text!("contract_packed.compute_80.ptx"),
+            entries: &[
+                Entry { name: "contract_packed", holes: &["multiply", "epilogue4", "epilogue1"] },
+            ],
+        },
+    ];
+}
+
+/// Entries of `contract_tiles.cu`.
+pub mod contract_tiles {
+    use super::*;
+
+    /// `contract_tiles`
+    pub const CONTRACT_TILES: Kernel = Kernel::new(Source::ContractTiles, "contract_tiles");
+
+    pub(super) const BUILDS: &[Build] = &[
+        Build {
+            arch: Arch { major: 8, minor: 0, exact: false },
+            ptx: text!("contract_tiles.compute_80.ptx"),
+            entries: &[
+                Entry { name: "contract_tiles", holes: &["epilogue4", "epilogue1"] },
             ],
         },
     ];

@@ -5,8 +5,6 @@
 #include "iw.cuh"
 #include "params.cuh"
 
-using namespace params::contract;
-
 namespace {
 
 constexpr int THREADS = kernels::Contract::THREADS;
@@ -229,6 +227,7 @@ struct Lanes<double> {
 
 template <class T>
 IW_DEVICE void contract(const Args& args) {
+    using namespace params::contract;
     using Type = Kind<T>;
     constexpr int W = Type::WORDS, TM = Lanes<T>::TM, TN = Lanes<T>::TN, TK = Lanes<T>::TK;
     // Fours of a tile that a thread brings; where there are fewer, some threads bring none.
@@ -354,6 +353,7 @@ IW_DEVICE void contract(const Args& args) {
 // block, of a product that is TURNED to the place of its transpose.
 template <class T>
 IW_DEVICE void thin(const Args& args) {
+    using namespace params::contract;
     using Type = Kind<T>;
     constexpr int W = Type::WORDS, SPAN = 512, STEP = 32, FEW = 4;
     __shared__ __align__(16) T few[FEW][SPAN];
@@ -427,6 +427,7 @@ IW_DEVICE void thin(const Args& args) {
 // The parts of a product that blocks of k gave, added left to right.
 template <class T>
 IW_DEVICE void fold_parts(const Args& args) {
+    using namespace params::contract;
     const uint32_t m = args.u[ROWS], n = args.u[COLUMNS], per_block = args.u[BLOCK], blocks = (args.u[TERMS] + per_block - 1) / per_block;
     const uint64_t index = (uint64_t)blockIdx.x * THREADS + threadIdx.x, of_one = (uint64_t)m * n;
     if (index >= args.n) return;

@@ -78,6 +78,9 @@ pub fn shared(name: &str) -> Option<Shader> {
         "contract" => (CONTRACT, "contract", &[("step", 0)]),
         "contract_thin" => (CONTRACT, "contract_thin", &[("step", 1)]),
         "contract_fold" => (CONTRACT, "contract_fold", &[("step", 2)]),
+        "contract_greatest" => (CONTRACT_FIXED, "contract_greatest", &[("step", 0)]),
+        "contract_pack" => (CONTRACT_FIXED, "contract_pack", &[("step", 1)]),
+        "contract_fixed" => (CONTRACT_FIXED, "contract_fixed", &[("step", 2)]),
         "fft" => (FFT, "fft", &[]),
         "gather" => (GATHER, "gather", &[]),
         "scatter" | "scatter_reduce" => (SCATTER, "scatter", &[("computed", 0)]),
@@ -137,6 +140,20 @@ const CONTRACT: Template = Template {
     text: include_str!("contract.wgsl"),
     args: &[],
     bindings: &[Extra { name: "partials", access: "read_write", ty: "array<Value>", when: Some("split or step > 0") }],
+};
+
+/// P10, fixed-point products of matrices: an operand's words have the four digits of four numbers, a plane a component.
+const CONTRACT_FIXED: Template = Template {
+    name: "contract_fixed.wgsl",
+    text: include_str!("contract_fixed.wgsl"),
+    args: &[],
+    bindings: &[
+        Extra { name: "packed", access: "read_write", ty: "array<vec4<u32>>", when: Some("step == 1") },
+        Extra { name: "greatest", access: "read_write", ty: "array<u32>", when: Some("step < 2") },
+        Extra { name: "packed_a", access: "read_write", ty: "array<vec4<u32>>", when: Some("step == 2") },
+        Extra { name: "packed_b", access: "read_write", ty: "array<vec4<u32>>", when: Some("step == 2") },
+        Extra { name: "exponents", access: "read_write", ty: "array<u32>", when: Some("step > 0") },
+    ],
 };
 
 /// P24, exact sums.

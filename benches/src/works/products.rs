@@ -2,17 +2,20 @@
 
 use super::{Ready, Shape, Work, into, one, random, work};
 use isowarp::element::{DType, Element};
-use isowarp::patterns::{Matrix, product::Factor};
+use isowarp::patterns::ProductOrder::{self, Blocks};
+use isowarp::patterns::{FactorFormat, Matrix, product::Factor};
 use isowarp::prelude::*;
 use isowarp::{Device, Result};
 
 /// Square matrices of as many elements as there are, or fewer: 2 n^1.5 operations, of 2^24 elements 137.4 GFLOP. Bytes are those of the three matrices.
 pub(super) fn works() -> Vec<Work> {
     vec![
-        work("gemm/f32", DType::F32, 12, |d, s| square::<f32>(d, s, false)),
-        work("gemm/f32_transposed", DType::F32, 12, |d, s| square::<f32>(d, s, true)),
-        work("gemm/f64", DType::F64, 24, |d, s| square::<f64>(d, s, false)),
-        work("gemm/i8", DType::I8, 6, |d, s| square::<i8>(d, s, false)),
+        work("gemm/f32", DType::F32, 12, |d, s| square::<f32>(d, s, false, Blocks)),
+        work("gemm/f32_transposed", DType::F32, 12, |d, s| square::<f32>(d, s, true, Blocks)),
+        work("gemm/f64", DType::F64, 24, |d, s| square::<f64>(d, s, false, Blocks)),
+        work("gemm/i8", DType::I8, 6, |d, s| square::<i8>(d, s, false, Blocks)),
+        work("gemm/fixed30", DType::F32, 12, |d, s| square::<f32>(d, s, false, ProductOrder::Fixed30)),
+        work("gemm/fast_f16", DType::F32, 12, |d, s| square::<f32>(d, s, false, ProductOrder::Fast(FactorFormat::F16))),
         // A layer of a network: a bias to each column, and a threshold.
         work("gemm/layer", DType::F32, 12, |d, s| {
             let n = s.n.isqrt();
@@ -34,9 +37,11 @@ fn of<T: Element>(buffer: &Buffer<Device, T>, n: u64, transposed: bool) -> Matri
 }
 
 /// The product of two square matrices.
-fn square<T: Element<Reg: Factor>>(d: &Device, s: &Shape, transposed: bool) -> Result<Ready> {
+fn square<T: Element<Reg: Factor>>(d: &Device, s: &Shape, transposed: bool, order: ProductOrder) -> Result<Ready> {
     let (n, a, b) = (s.n.isqrt(), random::<T>(d, s.n * s.copies, s.seed)?, random::<T>(d, s.n, s.seed ^ 1)?);
-    into(d, s, a, s.n, move |d, a, out: &Buffer<Device, T::Reg>| d.gemm(of(a, n, transposed), of(&b, n, transposed)).write_to(out))
+    into(d, s, a, s.n, move |d, a, out: &Buffer<Device, T::Reg>| {
+        d.gemm(of(a, n, transposed), of(&b, n, transposed)).order(order).write_to(out)
+    })
 }
 
 /// The product of a square matrix and a vector.

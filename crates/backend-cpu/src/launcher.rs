@@ -84,6 +84,8 @@ impl Launcher for Cpu {
             wide_extremes: true,
             stores_narrow: true,
             top_k_samples: 0,
+            shared_bytes: u64::MAX,
+            matrix_instructions: false,
             product: [[1, 1]; 2],
         }
     }

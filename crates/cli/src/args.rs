@@ -131,6 +131,14 @@ pub(crate) enum BlocksArg {
     Blocks,
     /// One chain over all terms
     Chain,
+    /// Exact sums of numbers of 30 bits, scaled by their row or column: no order
+    Fixed30,
+    /// The device's own order, of factors rounded to f16; other bits on other devices
+    FastF16,
+    /// The same, of factors rounded to bf16
+    FastBf16,
+    /// The same, of factors rounded to eleven bits of mantissa
+    FastTf32,
 }
 
 #[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]

@@ -60,6 +60,8 @@ pub mod prefix_offsets {}
 #[doc = include_str!("../guide/matrix-product.md")]
 pub mod matrix_product {}
 
+#[doc = include_str!("../guide/same-product.md")]
+pub mod same_product {}
 #[doc = include_str!("../guide/merge-two-tables.md")]
 pub mod merge_two_tables {}
 #[doc = include_str!("../guide/own-kernel.md")]

@@ -69,6 +69,7 @@ pub(super) fn cases<B: Target>(c: &mut Cases<B>) {
     }
     layouts(c);
     batches(c);
+    packed(c);
     epilogues(c);
     rows_alone(c);
 }
@@ -113,6 +114,56 @@ fn layouts<B: Target>(c: &mut Cases<B>) {
         c.add(format!("gemm/empty/{m}x{n}x{k}"), move |d| {
             let (a, b) = operands::<B, f32>(d, Fill::Plain, shape)?;
             d.gemm(matrix(&a, m, k), matrix(&b, k, n)).finish(|c| c + 1.0).run()
+        });
+    }
+}
+
+/// Bytes and fixed-point numbers, which some devices pack for matrix instructions: transposes, rows further apart, batches, results further apart.
+fn packed<B: Target>(c: &mut Cases<B>) {
+    for shape in [[33, 65, 700], [129, 40, 1030]] {
+        let [m, n, k] = shape;
+        c.add(format!("gemm/bytes/turned/{m}x{n}x{k}"), move |d| {
+            let (a, b) = operands::<B, i8>(d, Fill::Bits, shape)?;
+            d.gemm(matrix(&a, k, m).transposed(), matrix(&b, n, k).transposed()).run()
+        });
+        c.add(format!("gemm/bytes/batch/{m}x{n}x{k}"), move |d| {
+            let a = input::<B, u8>(d, Fill::Bits, 3 * m * (k + 5), "a")?;
+            let b = input::<B, u8>(d, Fill::Bits, k * n, "b")?;
+            let out = input::<B, u32>(d, Fill::Bits, 3 * m * (n + 3), "c")?;
+            let a = matrix(&a, m, k).leading(k + 5).batch(3);
+            d.gemm(a, matrix(&b, k, n)).leading(n + 3).finish(|c| c ^ 7u32).write_to(&out)?;
+            Ok(out)
+        });
+        c.add(format!("gemm/bytes/added/{m}x{n}x{k}"), move |d| {
+            let (a, b) = operands::<B, i8>(d, Fill::Bits, shape)?;
+            let c = input::<B, i32>(d, Fill::Bits, m * n, "c")?;
+            d.gemm(matrix(&a, m, k), matrix(&b, k, n)).alpha(-3).add(5, &c).run()
+        });
+    }
+    for shape in [[1, 1, 1], [3, 5, 7], [64, 64, 64], [65, 129, 100], [10, 140, 2049], [5, 4, 16_500], [4, 0, 3], [3, 4, 0]] {
+        let [m, n, k] = shape;
+        for (name, fill) in [("plain", Fill::Plain), ("bits", Fill::Bits)] {
+            c.add(format!("gemm/fixed/{name}/{m}x{n}x{k}"), move |d| {
+                let (a, b) = operands::<B, f32>(d, fill, shape)?;
+                d.gemm(matrix(&a, m, k), matrix(&b, k, n)).order(ProductOrder::Fixed30).run()
+            });
+        }
+    }
+    for shape in [[33, 65, 70], [70, 20, 300]] {
+        let [m, n, k] = shape;
+        c.add(format!("gemm/fixed/turned/{m}x{n}x{k}"), move |d| {
+            let (a, b) = operands::<B, f32>(d, Fill::Bits, shape)?;
+            // Magnitudes that differ by a little: most rows are finite, and all digits are used.
+            let near = |bits: Expr<f32>| ((bits.bitcast::<u32>() & 0x83ff_ffffu32) | 0x3c00_0000u32).bitcast::<f32>();
+            let (a, b) = (matrix(a.map(near), k, m).transposed(), matrix(b.map(near), n, k).transposed());
+            d.gemm(a, b).order(ProductOrder::Fixed30).run()
+        });
+        c.add(format!("gemm/fixed/batch/{m}x{n}x{k}"), move |d| {
+            let a = input::<B, f16>(d, Fill::Plain, 3 * m * k, "a")?;
+            let b = input::<B, f16>(d, Fill::Plain, k * n, "b")?;
+            let bias = input::<B, f32>(d, Fill::Plain, n, "bias")?;
+            let call = d.gemm(matrix(&a, m, k).batch(3), matrix(&b, k, n)).order(ProductOrder::Fixed30);
+            call.epilogue(bias.broadcast(&[n], &[3, m, n]), |y, bias| (y + bias).max(0.0)).run()
         });
     }
 }

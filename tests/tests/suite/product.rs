@@ -4,7 +4,7 @@ use crate::common::{each, each_with};
 use half::f16;
 use isowarp::buffer::Buffer;
 use isowarp::element::DType;
-use isowarp::patterns::ProductOrder;
+use isowarp::patterns::{FactorFormat, ProductOrder};
 use isowarp::prelude::*;
 use isowarp::{Device, Error};
 use serde_json::Value;
@@ -73,6 +73,100 @@ fn products_are_as_near_to_numpys_long_double_as_blocks_of_chains_are() {
             assert!(worst <= bound * 2f64.powi(-29) + 1e-14, "{m}x{n}x{k}: {worst:e}");
         });
     }
+}
+
+#[test]
+fn fixed_point_products_have_the_bits_of_whole_numbers_and_fractions() {
+    let of = fixtures();
+    for case in of["fixed"].as_array().unwrap() {
+        let side = |name: &str| case[name].as_u64().unwrap();
+        let [m, n, k, spread] = ["m", "n", "k", "spread"].map(side);
+        let expected: Vec<u32> = case["bits"].as_array().unwrap().iter().map(|v| v.as_u64().unwrap() as u32).collect();
+        let scale = |q: u64| if spread > 0 { 2f32.powi(-((q % spread) as i32)) } else { 1.0 };
+        let of_a = |(at, x): (usize, f32)| x * scale(at as u64 % k);
+        let of_b = |(at, x): (usize, f32)| x * scale(at as u64 / n);
+        let x: Vec<f32> = uniform((m * k) as usize, 7).into_iter().enumerate().map(of_a).collect();
+        let y: Vec<f32> = uniform((k * n) as usize, 8).into_iter().enumerate().map(of_b).collect();
+        each(|d| {
+            let (a, b) = (d.upload(&x).unwrap(), d.upload(&y).unwrap());
+            let found = bits(&d.gemm(matrix(&a, m, k), matrix(&b, k, n)).order(ProductOrder::Fixed30).run().unwrap());
+            assert_eq!(found, expected, "{m}x{n}x{k}, spread {spread}");
+        });
+    }
+}
+
+/// Sums that are far below and above all others, at the ends of what there is, and rows that are not finite.
+#[test]
+fn fixed_point_products_are_rounded_once_and_rows_that_are_not_finite_are_nan() {
+    let least = f32::from_bits(1);
+    let cases: [(Vec<f32>, Vec<f32>, f32); 9] = [
+        (vec![1.0, 2f32.powi(-24)], vec![1.0, 1.0], 1.0),
+        (vec![1.0, 2f32.powi(-23)], vec![1.0, 0.5], 1.0),
+        (vec![1.0, 3.0 * 2f32.powi(-24)], vec![1.0, 1.0], 1.0 + 2f32.powi(-22)),
+        (vec![2f32.powi(-100)], vec![2f32.powi(-49)], least),
+        (vec![3.0 * 2f32.powi(-100)], vec![2f32.powi(-50)], 2.0 * least),
+        (vec![2f32.powi(-100)], vec![2f32.powi(-50)], 0.0),
+        (vec![least, 0.0], vec![2.0, 1.0], 2.0 * least),
+        (vec![2f32.powi(127), 2f32.powi(127)], vec![1.0, 1.0], f32::INFINITY),
+        (vec![1.0, -1.0], vec![1.0, 1.0], 0.0),
+    ];
+    each(|d| {
+        for (x, y, expected) in &cases {
+            let k = x.len() as u64;
+            let (a, b) = (d.upload(x).unwrap(), d.upload(y).unwrap());
+            let found = bits(&d.gemm(matrix(&a, 1, k), matrix(&b, k, 1)).order(ProductOrder::Fixed30).run().unwrap());
+            assert_eq!(found, [expected.to_bits()], "{x:?} {y:?}");
+        }
+        let (a, b) = (d.upload(&[1.0, f32::INFINITY, 2.0, 3.0, f32::NAN, 1.0]).unwrap(), d.upload(&[1.0f32, 0.0]).unwrap());
+        let found = d.gemm(matrix(&a, 3, 2), matrix(&b, 2, 1)).order(ProductOrder::Fixed30).run().unwrap();
+        assert_eq!(bits(&found), [0x7fc0_0000, 2f32.to_bits(), 0x7fc0_0000]);
+    });
+}
+
+/// The bound that `ProductOrder::Fast` states, of factors that are rounded as the formats say.
+#[test]
+fn fast_products_keep_their_bound_and_elsewhere_are_blocks_of_rounded_factors() {
+    let [m, n, k] = [96usize, 130, 1100];
+    let (x, y) = (uniform(m * k, 9), uniform(k * n, 10));
+    let cut = |bits: u32, low: u32| (bits + ((1 << (low - 1)) - 1) + (bits >> low & 1)) >> low << low;
+    for format in [FactorFormat::F16, FactorFormat::Bf16, FactorFormat::Tf32] {
+        let round = |v: &f32| match format {
+            FactorFormat::F16 => f16::from_f32(*v).to_f32(),
+            FactorFormat::Bf16 => f32::from_bits(cut(v.to_bits(), 16)),
+            FactorFormat::Tf32 => f32::from_bits(cut(v.to_bits(), 13)),
+        };
+        let (x16, y16): (Vec<f32>, Vec<f32>) = (x.iter().map(round).collect(), y.iter().map(round).collect());
+        let sums = |of: &dyn Fn(f64, f64) -> f64, i: usize, j: usize| -> f64 {
+            (0..k).map(|q| of(f64::from(x16[i * k + q]), f64::from(y16[q * n + j]))).sum()
+        };
+        let blocks = chains(|i, q| x16[i * k + q], |q, j| y16[q * n + j], [m, n, k], 512);
+        each(|d| {
+            let (a, b) = (d.upload(&x).unwrap(), d.upload(&y).unwrap());
+            let [m, n, k] = [m as u64, n as u64, k as u64];
+            let found =
+                d.gemm(matrix(&a, m, k), matrix(&b, k, n)).order(ProductOrder::Fast(format)).run().unwrap().read_blocking().unwrap();
+            for (at, &c) in found.iter().enumerate() {
+                let (i, j) = (at / n as usize, at % n as usize);
+                let bound = k as f64 * 2f64.powi(-22) * sums(&|a, b| (a * b).abs(), i, j);
+                let error = (f64::from(c) - sums(&|a, b| a * b, i, j)).abs();
+                assert!(error <= bound, "{format:?}: {error:e} of at most {bound:e}");
+            }
+            if d.caps().backend != "cuda" {
+                assert!(found.iter().map(|c| c.to_bits()).eq(blocks.iter().copied()), "{format:?}");
+            }
+        });
+    }
+}
+
+#[test]
+fn orders_of_f32_alone_are_refused_for_other_sums() {
+    each(|d| {
+        let (a, b) = (d.upload(&[1i32; 4]).unwrap(), d.upload(&[1i32; 4]).unwrap());
+        for order in [ProductOrder::Fixed30, ProductOrder::Fast(FactorFormat::Tf32)] {
+            let found = d.gemm(matrix(&a, 2, 2), matrix(&b, 2, 2)).order(order).run().map(|_| ());
+            assert!(matches!(found, Err(Error::InvalidArgument { what: "order of a product", .. })), "{found:?}");
+        }
+    });
 }
 
 #[test]

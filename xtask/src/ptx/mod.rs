@@ -1,7 +1,7 @@
 //! `cargo xtask ptx`: CUDA C++ to PTX, byte for byte the same wherever it runs.
 //!
 //! The PTX is committed, so that neither users nor CI need a CUDA toolkit. A kernel asks for more than the baseline build by
-//! a comment line of its own: `// @also compute_80`.
+//! a comment line of its own: `// @also compute_80`. One that needs more asks for no baseline build: `// @from compute_80`.
 
 mod lint;
 mod manifest;
@@ -94,9 +94,9 @@ fn build(src: &Path, headers: &BTreeMap<String, String>, library: &nvrtc::Librar
     let mut toolchain = None;
     let mut faults = Vec::new();
     for (name, text) in &sources {
-        let also = parse::architectures(text);
-        let architectures = std::iter::once(BASELINE.to_owned()).chain(also);
-        for architecture in architectures {
+        let from = parse::architectures(text, "// @from ");
+        let least = if from.is_empty() { vec![BASELINE.to_owned()] } else { from };
+        for architecture in least.into_iter().chain(parse::architectures(text, "// @also ")) {
             let raw = compile(library, name, text, headers, &architecture)?;
             let (build_id, body) = parse::split_banner(&raw).with_context(|| format!("{name}: the PTX has no compiler banner"))?;
             toolchain.get_or_insert(build_id);

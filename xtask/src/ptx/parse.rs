@@ -6,13 +6,9 @@ use std::fmt::Write as _;
 /// What begins a line that the driver's host side replaces by an operator.
 const HOLE: &str = "// @op.";
 
-/// The architectures that a source asks for beside the baseline, in lines `// @also ARCH...`.
-pub(super) fn architectures(source: &str) -> Vec<String> {
-    source
-        .lines()
-        .filter_map(|line| line.trim().strip_prefix("// @also "))
-        .flat_map(|rest| rest.split_whitespace().map(str::to_owned))
-        .collect()
+/// The architectures that a source asks for, in lines that begin with this: `// @also ` beside the baseline, `// @from ` instead of it.
+pub(super) fn architectures(source: &str, mark: &str) -> Vec<String> {
+    source.lines().filter_map(|line| line.trim().strip_prefix(mark)).flat_map(|rest| rest.split_whitespace().map(str::to_owned)).collect()
 }
 
 /// Splits the compiler's banner from the PTX; the banner's build line identifies the toolchain.
@@ -159,7 +155,7 @@ mod tests {
 
     #[test]
     fn further_architectures_are_read_from_comment_lines() {
-        let found = architectures("// @also compute_80 compute_90a\nint x; // @also no\n  // @also compute_100\n");
+        let found = architectures("// @also compute_80 compute_90a\nint x; // @also no\n  // @also compute_100\n", "// @also ");
         assert_eq!(found, ["compute_80", "compute_90a", "compute_100"]);
     }
 

@@ -9,7 +9,8 @@ use isowarp_core::element::Ty;
 use isowarp_core::error::Result;
 use isowarp_core::host;
 use isowarp_core::ir::{BLOCK, Blocks, Func, Lanes};
-use isowarp_core::patterns::{ProductTask, product::Steps};
+use isowarp_core::patterns::product::{FixedRow, Steps};
+use isowarp_core::patterns::{ProductOrder, ProductTask};
 
 /// Rows of the product that are computed side by side.
 const ROWS: usize = 4;
@@ -79,8 +80,13 @@ fn product<T: Term>(task: &ProductTask, leaves: &[Leaf<HostBuffer>], outs: &[Out
             }
         }
         if let [Some(a), Some(b)] = &values {
-            let parts = sums.chunks_mut((ROWS as u64 * n.max(1)) as usize).collect();
-            threads::each(parts, &(), |(), c, part| rows((a, b), (n as usize, k as usize, task.block as usize), c * ROWS, part));
+            let sizes = [m, n, k].map(|side| side as usize);
+            if task.order == ProductOrder::Fixed30 {
+                fixed((bytemuck::cast_slice(a), bytemuck::cast_slice(b)), sizes, bytemuck::cast_slice_mut(&mut sums));
+            } else {
+                let parts = sums.chunks_mut((ROWS as u64 * n.max(1)) as usize).collect();
+                threads::each(parts, &(), |(), c, part| rows((a, b), (sizes[1], sizes[2], task.block() as usize), c * ROWS, part));
+            }
         }
         for i in 0..m {
             let first = p * task.c_steps.batch + i * task.c_steps.row;
@@ -93,6 +99,15 @@ fn product<T: Term>(task: &ProductTask, leaves: &[Leaf<HostBuffer>], outs: &[Out
     }
     drop(operands);
     pending.iter_mut().zip(outs).try_for_each(|(pending, out)| pending.write(out))
+}
+
+/// All elements of a fixed-point product, of the bits of `f32`.
+fn fixed((a, b): (&[u32], &[u32]), [m, n, k]: [usize; 3], out: &mut [u32]) {
+    let columns: Vec<FixedRow> = (0..n).map(|j| FixedRow::new((0..k).map(|q| f32::from_bits(b[q * n + j])))).collect();
+    threads::each(out.chunks_mut(n.max(1)).take(m).collect(), &(), |(), i, of_row| {
+        let row = FixedRow::new(a[i * k..][..k].iter().map(|&bits| f32::from_bits(bits)));
+        of_row.iter_mut().zip(&columns).for_each(|(out, column)| *out = row.product(column));
+    });
 }
 
 /// The elements of an operand, row by row.

@@ -7,6 +7,7 @@ use isowarp_core::caps::Numerics;
 use isowarp_core::element::{DType, Ty};
 use isowarp_core::error::{Error, Result};
 use isowarp_core::ir::{Fetched, Func, Node, Ptx, PtxValue};
+use isowarp_core::patterns::product::Packing;
 use std::mem::offset_of;
 
 use crate::launch::{Args, MAX_INPUTS};
@@ -110,6 +111,20 @@ fn values(p: &mut Ptx, types: &[Ty], words: &[&str]) -> Vec<PtxValue> {
 
 fn owned(words: &[&str]) -> Vec<String> {
     words.iter().map(|w| (*w).to_owned()).collect()
+}
+
+/// The matrix instruction for packed factors: registers are four sums, four words of A and two of B.
+pub(super) fn multiply(packing: Packing, site: &Site<'_>) -> Result<String> {
+    let shape = match packing {
+        Packing::Signed | Packing::Digits => "m16n8k32.row.col.s32.s8.s8.s32",
+        Packing::Unsigned => "m16n8k32.row.col.s32.u8.u8.s32",
+        Packing::Half => "m16n8k16.row.col.f32.f16.f16.f32",
+        Packing::Brain => "m16n8k16.row.col.f32.bf16.bf16.f32",
+        Packing::Tensor => "m16n8k8.row.col.f32.tf32.tf32.f32",
+    };
+    expect(site, 10)?;
+    let [sums, a, b] = [0..4, 4..8, 8..10].map(|words| site.regs[words].join(", "));
+    Ok(format!("mma.sync.aligned.{shape} {{{sums}}}, {{{a}}}, {{{b}}}, {{{sums}}};"))
 }
 
 /// Fails where a hole has another number of registers than the operator: a defect of kernel or driver.

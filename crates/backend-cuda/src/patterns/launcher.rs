@@ -1,6 +1,6 @@
 //! Launches of the plans that all GPUs share: the entry that choices name, its holes filled, arguments in their order.
 
-use super::holes::{Holes, Shape, combine, looked_at};
+use super::holes::{Holes, Shape, combine, looked_at, multiply};
 use super::lines::room;
 use super::scratch::Use;
 use super::tuning::TUNING;
@@ -108,6 +108,7 @@ pub(super) fn with_fills<R>(
             (Operators::Product { a: f, .. }, "load_a4") | (Operators::Product { b: f, .. }, "load_b4") => {
                 of_some(f, &|holes| holes.load(4, site))
             }
+            (Operators::Product { packing: Some(packing), .. }, "multiply") => multiply(packing, site),
             (Operators::Product { finish: f, .. }, "epilogue1") => of_some(f, &|holes| holes.epilogue(1, site)),
             (Operators::Product { finish: f, .. }, "epilogue4") => of_some(f, &|holes| holes.epilogue(4, site)),
             _ => no_hole(),
@@ -127,7 +128,9 @@ fn identity(mut key: Key, spec: &KernelSpec<'_, Buffer>) -> u128 {
         Operators::Nothing | Operators::Functions(_) => key,
         Operators::Body(f) | Operators::Words(f) => key.func(f),
         Operators::Tree { load, combine, finish, .. } => key.func(load).func(combine).func(finish),
-        Operators::Product { a, b, finish, .. } => key.func(a).func(b).func(finish),
+        Operators::Product { a, b, finish, packing, .. } => {
+            key.func(a).func(b).func(finish).word(packing.map_or(u64::MAX, |packing| packing as u64))
+        }
     }
     .0
 }
@@ -261,6 +264,8 @@ impl Launcher for Cuda {
             wide_extremes: true,
             stores_narrow: true,
             top_k_samples: 16 * 1024,
+            shared_bytes: self.info().shared_bytes.into(),
+            matrix_instructions: self.info().compute_capability >= (8, 0),
             product: [[8, 8], [4, 8]],
         }
     }

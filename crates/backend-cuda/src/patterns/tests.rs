@@ -40,7 +40,9 @@ fn check_text(template: &str, entry: &str, fills: &[Fill<'_>]) {
     let name = format!("isowarp-{}-{:?}", entry, std::thread::current().id()).replace(['(', ')'], "");
     let path = dir.join(format!("{name}.ptx"));
     std::fs::write(&path, &text).expect("the temporary folder can be written");
-    for arch in ["sm_70", "sm_90"] {
+    // Matrix instructions are for later ones.
+    let oldest = if text.contains(".target sm_80") { "sm_80" } else { "sm_70" };
+    for arch in [oldest, "sm_90"] {
         let out =
             Command::new(&ptxas).args(["-arch", arch, "-o", "/dev/null", "-v"]).arg(&path).output().expect("PTXAS names an assembler");
         let log = String::from_utf8_lossy(&out.stderr);
@@ -51,9 +53,14 @@ fn check_text(template: &str, entry: &str, fills: &[Fill<'_>]) {
 
 /// Checks the entry of a plan's kernel that choices name.
 fn check_planned(def: &Def, operators: Operators<'_>, choices: &[Choice], shapes: (&[Shape], &[Shape])) {
+    check_planned_on((7, 0), def, operators, choices, shapes);
+}
+
+/// The same of what a device of this compute capability runs.
+fn check_planned_on(capability: (u32, u32), def: &Def, operators: Operators<'_>, choices: &[Choice], shapes: (&[Shape], &[Shape])) {
     let choice = |name: &str| choices.iter().find(|(of, _)| *of == name).map_or(0, |c| c.1);
     let entry = launcher::entry(def.entry().expect("a kernel of its own"), choice).expect("an entry to every choice");
-    let template = entry.template((7, 0)).expect("a build for the oldest architecture");
+    let template = entry.template(capability).expect("a build for the architecture");
     for numerics in [Numerics::Strict, Numerics::Fast] {
         launcher::with_fills(&entry.holes(), &operators, shapes, numerics, |fills| check_text(template, entry.name(), fills));
     }

@@ -385,6 +385,8 @@ impl Launcher for Wgpu {
             wide_extremes: false,
             stores_narrow: false,
             top_k_samples: 4096,
+            shared_bytes: self.limits().max_compute_workgroup_storage_size.into(),
+            matrix_instructions: false,
             product: self.product_shape(),
         }
     }

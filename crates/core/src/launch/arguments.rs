@@ -52,6 +52,54 @@ kernel_params! {
         /// From a matrix C to the next.
         c_batch: u64,
     }
+    /// Of an operand that is packed: rows of A or columns of B, in words of ascending k.
+    PackParams("pack") {
+        /// Rows.
+        rows: u32,
+        /// Terms of a row.
+        terms: u32,
+        /// Rows with those of zeros behind the last one.
+        padded: u32,
+        /// Words of a row, zeros included.
+        pitch: u32,
+        /// [`Packing`](crate::patterns::product::Packing).
+        format: u32,
+        /// Whether the operand is B.
+        right: u32,
+        /// Elements from a row to the next.
+        row: u32,
+        /// Elements from a term to the next.
+        column: u32,
+        /// Elements from a matrix to the next.
+        batch: u64,
+        /// Exponents before the first one of this operand.
+        exponents: u32,
+    }
+    /// Of products of packed operands.
+    PackedParams("packed") {
+        /// Rows of the product.
+        rows: u32,
+        /// Its columns.
+        columns: u32,
+        /// Words of a packed row.
+        pitch: u32,
+        /// Packed rows of a matrix A.
+        padded_rows: u32,
+        /// Packed columns of a matrix B.
+        padded_columns: u32,
+        /// 1: A is the same for all products of a batch; 2: so is B.
+        alike: u32,
+        /// Whether four neighbours of the product's columns are a vector.
+        vector: u32,
+        /// Exponents of all rows of A.
+        exponents: u32,
+        /// From a row of C to the next.
+        c_row: u32,
+        /// From a matrix C to the next.
+        c_batch: u64,
+        /// Terms of a chain.
+        block: u32,
+    }
     /// Of levels of transforms.
     FftParams("fft") {
         /// Points that the levels join.

@@ -60,6 +60,21 @@ kernels! {
     /// P10, blocks of products that are in memory.
     CONTRACT_FOLD: ContractParams = "gemm", "contract_fold", entry("contract_fold_{type:f32|f64|i32}", 256, 1), Items::Contract,
         [scratch("partials")];
+    /// P10, greatest magnitudes of parts of an operand's rows, for fixed-point products.
+    CONTRACT_GREATEST: PackParams = "gemm", "contract_greatest", entry("contract_greatest", 256, 1), Items::Contract,
+        [scratch("packed"), scratch("greatest"), scratch("exponents")];
+    /// P10, an operand in words of ascending k.
+    CONTRACT_PACK: PackParams = "gemm", "contract_pack", entry("contract_pack", 256, 1), Items::Contract,
+        [scratch("packed"), scratch("greatest"), scratch("exponents")];
+    /// P10, products of packed operands by matrix instructions.
+    CONTRACT_PACKED: PackedParams = "gemm", "contract_packed", entry("contract_packed", 128, 1), Items::Contract,
+        [scratch("packed_a"), scratch("packed_b")];
+    /// P10, products of `f32` operands that lie in tiles.
+    CONTRACT_TILES: PackedParams = "gemm", "contract_tiles", entry("contract_tiles", 256, 1), Items::Contract,
+        [scratch("packed_a"), scratch("packed_b")];
+    /// P10, fixed-point products.
+    CONTRACT_FIXED: PackedParams = "gemm", "contract_fixed", entry("contract_fixed", 128, 1), Items::Contract,
+        [scratch("packed_a"), scratch("packed_b"), scratch("exponents"), scratch("totals")];
     /// P27, levels of transforms.
     FFT: FftParams = "fft", "fft", entry("fft_{two:any|two}_{wide:f32|f64}", 256, 1), Items::Each(1),
         [read("from_", Reach::Whole), read("table", Reach::Whole), write("to", Reach::Whole)];

@@ -22,6 +22,7 @@ use crate::caps::{Capability, Numerics};
 use crate::element::{Element, Ty};
 use crate::error::{Error, Result};
 use crate::ir::{Func, Param};
+use crate::patterns::product::Packing;
 use core::fmt;
 use params::{Params, Words};
 
@@ -87,6 +88,8 @@ pub enum Operators<'a> {
         finish: &'a Func,
         /// Indices that the operands and the outputs have.
         extents: [u64; 3],
+        /// Factors that the kernel packs or multiplies packed.
+        packing: Option<Packing>,
     },
 }
 
@@ -297,6 +300,10 @@ pub struct Tuning {
     pub stores_narrow: bool,
     /// Keys that the search of a top-k looks at first.
     pub top_k_samples: u64,
+    /// Bytes of shared memory of a group of threads.
+    pub shared_bytes: u64,
+    /// Whether there are matrix instructions for packed factors of every kind.
+    pub matrix_instructions: bool,
     /// Rows and columns of a product that a thread takes, of sums of 32 bits and of 64; 16 by 16 threads go together.
     pub product: [[u32; 2]; 2],
 }

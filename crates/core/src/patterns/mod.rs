@@ -50,7 +50,7 @@ pub use moves::{
 };
 pub use ordered_sum::{OrderedSum, OrderedSumCall, SumOrder};
 pub use permutation::Permutation;
-pub use product::{Matrix, ProductCall, ProductOrder, ProductTask, Products, matrix};
+pub use product::{FactorFormat, Matrix, ProductCall, ProductOrder, ProductTask, Products, matrix};
 pub use reduce::{Integral, Quadrature, Reduce, ReduceCall, ReduceTask, Reducing, Statistics};
 pub use scan::{Scan, ScanCall, ScanDomain, ScanKind, ScanTask, Scanning};
 pub use segments::{

@@ -2,18 +2,23 @@
 
 mod call;
 mod matrix;
+mod packed;
 mod task;
 
 pub use call::{Addend, Ending, NoAddend, ProductCall, Together};
 pub use matrix::{Matrix, Steps, matrix};
+pub use packed::{FixedRow, Packing};
 pub use task::{ProductTask, steps_of};
 
 use super::Map;
 use crate::backend::Run;
+use crate::buffer::Buffer;
 use crate::call::Unchanged;
-use crate::element::{Element, Num, Scalar};
-use crate::input::Input;
+use crate::element::{DType, Element, Num, Scalar};
+use crate::error::{Error, Result};
+use crate::input::{Input, counting, scalar};
 use crate::ir::Expr;
+use crate::minifloat::F16;
 
 /// Types that products are summed in: `f32` (and `f16` elements), `f64`, `i32` (and `i8`, `i16`) and `u32` (and `u8`, `u16`).
 pub trait Factor: Scalar + Num + Element<Reg = Self> {
@@ -23,20 +28,28 @@ pub trait Factor: Scalar + Num + Element<Reg = Self> {
     /// `a * b + c`, rounded once; integers wrap.
     #[doc(hidden)]
     fn fused(a: Expr<Self>, b: Expr<Self>, c: Expr<Self>) -> Expr<Self>;
+    /// The value in a format of fewer bits, where the type has such formats.
+    #[doc(hidden)]
+    fn rounded(x: Expr<Self>, _: FactorFormat) -> Expr<Self> {
+        x
+    }
 }
 
 macro_rules! factor {
-    ($($t:ty: $one:expr, $fused:expr;)*) => {$(
+    ($($t:ty: $one:expr, $fused:expr $(, $rounded:expr)?;)*) => {$(
         impl Factor for $t {
             const ONE: u64 = $one;
             fn fused(a: Expr<Self>, b: Expr<Self>, c: Expr<Self>) -> Expr<Self> {
                 ($fused)(a, b, c)
             }
+            $(fn rounded(x: Expr<Self>, format: FactorFormat) -> Expr<Self> {
+                ($rounded)(x, format)
+            })?
         }
     )*};
 }
 factor! {
-    f32: 1.0f32.to_bits() as u64, |a: Expr<f32>, b, c| a.mul_add(b, c);
+    f32: 1.0f32.to_bits() as u64, |a: Expr<f32>, b, c| a.mul_add(b, c), |x: Expr<f32>, format: FactorFormat| format.round(x);
     f64: 1.0f64.to_bits(), |a: Expr<f64>, b, c| a.mul_add(b, c);
     i32: 1, |a: Expr<i32>, b, c| a * b + c;
     u32: 1, |a: Expr<u32>, b, c| a * b + c;
@@ -50,6 +63,53 @@ pub enum ProductOrder {
     Blocks,
     /// One chain over all terms, as of cuBLAS where it does not split the sum. Its error grows faster.
     Chain,
+    /// No order at all, of sums of `f32`: exact sums of fixed-point numbers, rounded once. All numbers of a row of A, and of a column of B, are rounded to
+    /// multiples of 2^-29 of the power of two at or below the greatest magnitude there, and cut into four balanced digits of base 256. Products of digits are
+    /// summed in integers, but for those of the six lowest places, of which no sum is taken.
+    ///
+    /// The error is at most 2^-28 k max |a(i, .)| max |b(., j)| and a rounding, and mostly less than a chain's; where the magnitudes in a row differ by more
+    /// than 2^20 it may be greater. An infinite number or NaN makes all of its row's or column's results NaN. Zero is +0. Integers multiply several times
+    /// as fast as floats on GPUs with matrix instructions for `i8`: this is the fastest order there that has one result on every device.
+    Fixed30,
+    /// An order and roundings of the device's own, of sums of `f32`: the fastest there are, with other bits on other devices. Factors are rounded to a format of
+    /// fewer bits, to nearest even; the products of what they are then are exact.
+    ///
+    /// The error is at most 2^-22 k times the sum of the magnitudes of the products, for k of 16 and more, beside that of the factors' rounding. NVIDIA GPUs
+    /// from compute capability 8.0 on take matrix instructions; elsewhere, and for products of few elements, sums are [`Blocks`](Self::Blocks).
+    Fast(FactorFormat),
+}
+
+/// Formats of factors that matrix instructions take.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum FactorFormat {
+    /// IEEE binary16: eleven bits of mantissa, magnitudes from 2^-24 to 65504.
+    F16,
+    /// The upper half of an `f32`: eight bits of mantissa.
+    Bf16,
+    /// An `f32` of eleven bits of mantissa.
+    Tf32,
+}
+
+impl FactorFormat {
+    /// Whether elements of this type are in the format already.
+    fn stores(self, dtype: Option<DType>) -> bool {
+        self == Self::F16 && dtype == Some(DType::F16)
+    }
+
+    /// The nearest number of this format, of two the even one; NaN is canonical.
+    fn round(self, x: Expr<f32>) -> Expr<f32> {
+        let of_bits = |cut: u32| {
+            let bits = x.bitcast::<u32>();
+            let kept = (bits + (((bits >> cut) & 1) + ((1 << (cut - 1)) - 1))) & !((1u32 << cut) - 1);
+            // Infinite numbers stay, and NaN must not become one.
+            (bits << 1).gt(0xff00_0000).select(0x7fc0_0000u32, kept).bitcast::<f32>()
+        };
+        match self {
+            Self::F16 => F16.decode(F16.encode(x)),
+            Self::Bf16 => of_bits(16),
+            Self::Tf32 => of_bits(13),
+        }
+    }
 }
 
 impl ProductOrder {
@@ -57,7 +117,7 @@ impl ProductOrder {
     #[must_use]
     pub const fn block(self, k: u64) -> u64 {
         match self {
-            Self::Blocks => 512,
+            Self::Blocks | Self::Fixed30 | Self::Fast(_) => 512,
             Self::Chain if k == 0 => 1,
             Self::Chain => k,
         }
@@ -151,6 +211,77 @@ pub trait Products: Run<ProductTask> + Map {
         T: Factor,
     {
         ProductCall::new(self, matrix(x, m, 1), matrix(y, 1, n))
+    }
+
+    /// The product of a matrix and its transpose, with all elements of the result, which is symmetric: BLAS's `syrk`. Of a
+    /// [transposed](Matrix::transposed) view it is the transpose times the matrix.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let a = dev.upload(&[1.0f32, 2.0, 3.0, 4.0, 5.0, 6.0])?;
+    /// assert_eq!(dev.syrk(matrix(&a, 2, 3)).run()?.read_blocking()?, [14.0, 32.0, 32.0, 77.0]);
+    /// assert_eq!(dev.syrk(matrix(&a, 3, 2).transposed()).run()?.read_blocking()?, [35.0, 44.0, 44.0, 56.0]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    fn syrk<L, T>(&self, a: Matrix<L>) -> ProductCall<'_, Self, L, L, T>
+    where
+        L: Input<Self, Exprs = Expr<T>> + Clone,
+        T: Factor,
+    {
+        ProductCall::new(self, a.clone(), a.transposed())
+    }
+
+    /// A square matrix to a power, row-major in new memory: of the bits of the exponent, from the highest one on, each squares what there is, and a 1
+    /// multiplies it by the matrix from the right. The power 0 is the identity. In the first power, too, -0 is +0.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// // Fibonacci's numbers.
+    /// let a = dev.upload(&[1u32, 1, 1, 0])?;
+    /// assert_eq!(dev.matrix_power(matrix(&a, 2, 2), 30)?.read_blocking()?, [1346269, 832040, 832040, 514229]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::LengthMismatch`] for a matrix that is not square, [`Error::InvalidArgument`] for a batch, and those of [`gemm`](Self::gemm).
+    fn matrix_power<L, T>(&self, a: Matrix<L>, exponent: u32) -> Result<Buffer<Self, T>>
+    where
+        L: Input<Self, Exprs = Expr<T>> + Clone,
+        T: Factor,
+    {
+        let n = a.rows;
+        if a.columns != n {
+            return Err(Error::LengthMismatch { what: "columns of a matrix to a power", expected: n, found: a.columns });
+        }
+        if a.batch.is_some() {
+            return Err(Error::InvalidArgument { what: "matrix_power", reason: "it takes one matrix, and this is a batch".to_owned() });
+        }
+        let one = T::from_bits64(T::ONE);
+        let Some(highest) = exponent.checked_ilog2() else {
+            let elements = n.checked_mul(n).filter(|&elements| elements < u64::from(u32::MAX));
+            let limit = u64::from(u32::MAX) - 1;
+            let elements = elements.ok_or(Error::TooLarge { what: "elements of a matrix", requested: n.saturating_mul(n), limit })?;
+            let diagonal = |i: Expr<u32>| (i % (n as u32 + 1)).eq(0u32).select(Expr::from(one), T::from_bits64(0));
+            return self.map(counting(elements), diagonal);
+        };
+        let mut power: Option<Buffer<Self, T>> = None;
+        for bit in (0..highest).rev() {
+            let square = match &power {
+                None => self.gemm(a.clone(), a.clone()).run()?,
+                Some(power) => self.gemm(matrix(power, n, n), matrix(power, n, n)).run()?,
+            };
+            power = Some(if exponent >> bit & 1 == 1 { self.gemm(matrix(&square, n, n), a.clone()).run()? } else { square });
+        }
+        match power {
+            Some(power) => Ok(power),
+            // Its rows as columns of one element each, times 1.
+            None => {
+                let Steps { row, column, .. } = a.steps;
+                self.gemm(matrix(a.input, n, 1).steps(column, 1).batch_by(n, row), matrix(scalar(one), 1, 1)).run()
+            }
+        }
     }
 }
 impl<B: Run<ProductTask> + Map> Products for B {}

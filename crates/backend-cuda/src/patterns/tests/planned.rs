@@ -1,15 +1,17 @@
 //! Every choice of every kernel that all GPUs have names an entry.
 
 use super::super::holes::{Shape, places};
-use super::{check_map, check_planned};
+use super::{check_map, check_planned, check_planned_on};
 use isowarp_core::element::{DType, Ty};
 use isowarp_core::input::Source as _;
 use isowarp_core::ir::{self, Expr, Param};
-use isowarp_core::launch::Operators;
 use isowarp_core::launch::kernels::{
-    self, FFT, GATHER, LAYOUT, SCATTER, SCATTER_REDUCE, SWAP_SQUARE, TRANSPOSE, TRANSPOSE_SQUARE, TRANSPOSE_TILES,
+    self, CONTRACT, CONTRACT_FIXED, CONTRACT_FOLD, CONTRACT_GREATEST, CONTRACT_PACK, CONTRACT_PACKED, CONTRACT_THIN, Def, FFT, GATHER,
+    LAYOUT, SCATTER, SCATTER_REDUCE, SWAP_SQUARE, TRANSPOSE, TRANSPOSE_SQUARE, TRANSPOSE_TILES,
 };
+use isowarp_core::launch::{Choice, Operators};
 use isowarp_core::patterns::layout::plan::plane_choices;
+use isowarp_core::patterns::product::Packing;
 use isowarp_core::patterns::{GatherTask, ScatterOp, ScatterTask};
 use isowarp_core::random::{Generator, Random};
 use isowarp_kernels::Source;
@@ -44,6 +46,49 @@ fn moves_by_shape_have_a_kernel_for_units_of_every_size() {
 fn transforms_of_both_types_have_a_kernel() {
     for (wide, two) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
         check_planned(FFT.def(), Operators::Nothing, &[("wide", wide), ("two", two)], (&[], &[]));
+    }
+}
+
+#[test]
+fn products_of_every_type_and_packing_fill_their_holes() {
+    let check = |capability, kernel: &Def, packing, dtype: DType, choices: &[Choice]| {
+        let params = vec![Param::Value(dtype.ty()); 2];
+        let with_sum = vec![Param::Value(dtype.ty()); 3];
+        let func = |params: &[Param], k: u16| match dtype.ty() {
+            Ty::F64 => ir::pack(params.to_vec(), || Expr::<f64>::params(k)),
+            Ty::I32 => ir::pack(params.to_vec(), || Expr::<i32>::params(k)),
+            Ty::U32 => ir::pack(params.to_vec(), || Expr::<u32>::params(k)),
+            _ => ir::pack(params.to_vec(), || Expr::<f32>::params(k)),
+        };
+        let (a, b, finish) = (func(&params, 0).unwrap(), func(&params, 1).unwrap(), func(&with_sum, 2).unwrap());
+        let operators = Operators::Product { a: &a, b: &b, finish: &finish, extents: [1; 3], packing };
+        for shape in [Shape::Vector(dtype), Shape::Strided(dtype)] {
+            check_planned_on(capability, kernel, operators, choices, (&[shape; 2], &[Shape::Vector(dtype.ty().dtype())]));
+        }
+    };
+    for (ty, dtypes) in [(0, &[DType::F32, DType::F16][..]), (1, &[DType::F64]), (2, &[DType::I8, DType::U16, DType::I32])] {
+        for &dtype in dtypes {
+            for kernel in [CONTRACT.def(), CONTRACT_THIN.def(), CONTRACT_FOLD.def()] {
+                check((7, 0), kernel, None, dtype, &[("type", ty)]);
+            }
+            check((8, 0), CONTRACT.def(), None, dtype, &[("type", ty)]);
+        }
+    }
+    let packings = [
+        (Packing::Signed, DType::I8),
+        (Packing::Unsigned, DType::U8),
+        (Packing::Half, DType::F16),
+        (Packing::Brain, DType::F32),
+        (Packing::Tensor, DType::F32),
+    ];
+    for (packing, dtype) in packings {
+        check((7, 0), CONTRACT_PACK.def(), Some(packing), dtype, &[]);
+        check((8, 0), CONTRACT_PACKED.def(), Some(packing), dtype, &[]);
+    }
+    for capability in [(7, 0), (8, 0)] {
+        for kernel in [CONTRACT_GREATEST.def(), CONTRACT_PACK.def(), CONTRACT_FIXED.def()] {
+            check(capability, kernel, Some(Packing::Digits), DType::F32, &[]);
+        }
     }
 }
 

@@ -7,7 +7,7 @@ use crate::run::options::{self, RunArgs};
 use crate::run::plan::Plan;
 use crate::run::registry::{Inputs, Verb};
 use isowarp::dynamic::{Call, Product};
-use isowarp::patterns::ProductOrder;
+use isowarp::patterns::{FactorFormat, ProductOrder};
 
 pub(super) const VERBS: &[Verb] = &[
     Verb {
@@ -44,7 +44,14 @@ fn sides(array: &Array, transposed: bool, which: &str) -> Result<(Option<u64>, [
 }
 
 fn product(args: &RunArgs, inputs: &[Array], of: Product) -> Product {
-    let order = if args.blocks == Some(BlocksArg::Chain) { ProductOrder::Chain } else { ProductOrder::Blocks };
+    let order = match args.blocks {
+        None | Some(BlocksArg::Blocks) => ProductOrder::Blocks,
+        Some(BlocksArg::Chain) => ProductOrder::Chain,
+        Some(BlocksArg::Fixed30) => ProductOrder::Fixed30,
+        Some(BlocksArg::FastF16) => ProductOrder::Fast(FactorFormat::F16),
+        Some(BlocksArg::FastBf16) => ProductOrder::Fast(FactorFormat::Bf16),
+        Some(BlocksArg::FastTf32) => ProductOrder::Fast(FactorFormat::Tf32),
+    };
     Product { alpha: args.factor, beta: if inputs.len() > 2 { args.beta.unwrap_or(1.0) } else { 0.0 }, order, ..of }
 }
 

@@ -2,12 +2,14 @@
 
 use super::super::{check_aliasing, check_ops};
 use super::matrix::Matrix;
+use super::packed::stored_as;
 use super::{Factor, ProductOrder, ProductTask, Products, Steps, steps_of};
-use crate::backend::Backend;
+use crate::backend::{Backend, Leaf};
 use crate::call::{Finish, Finished, Unchanged};
+use crate::element::DType;
 use crate::error::{Error, Result};
 use crate::input::{Collector, Input, Outputs, Source, require, scalar};
-use crate::ir::{self, Expr, Param, Traced};
+use crate::ir::{self, Expr, Func, Param, Traced};
 use std::sync::Arc;
 
 const PATTERN: &str = "gemm";
@@ -264,8 +266,20 @@ where
         let alpha = self.alpha.or(A::ADDS.then_some(T::from_bits64(T::ONE)));
         let of_alpha = c.params.len() as u16;
         alpha.map_or(Ok(()), |alpha| scalar(alpha).collect(&mut c))?;
-        let a = ir::pack(c.params.clone(), || self.a.input.exprs(&mut { of_a }))?;
-        let b = ir::pack(c.params.clone(), || self.b.input.exprs(&mut { of_b }))?;
+        let factors = |order: ProductOrder, leaves: &[Leaf<B::Raw>]| -> Result<[Func; 2]> {
+            let a = ir::pack(c.params.clone(), || self.a.input.exprs(&mut { of_a }))?;
+            let b = ir::pack(c.params.clone(), || self.b.input.exprs(&mut { of_b }))?;
+            let ProductOrder::Fast(format) = order else { return Ok([a, b]) };
+            let [in_a, in_b] = [&a, &b].map(|func| format.stores(stored_as(func, leaves)));
+            let a = if in_a { a } else { ir::pack(c.params.clone(), || T::rounded(self.a.input.exprs(&mut { of_a }), format))? };
+            let b = if in_b { b } else { ir::pack(c.params.clone(), || T::rounded(self.b.input.exprs(&mut { of_b }), format))? };
+            Ok([a, b])
+        };
+        if !matches!(self.order, ProductOrder::Blocks | ProductOrder::Chain) && T::DTYPE != DType::F32 {
+            let reason = format!("{:?} is an order of sums of f32, and these are of {}", self.order, T::DTYPE);
+            return Err(Error::InvalidArgument { what: "order of a product", reason });
+        }
+        let [a, b] = factors(self.order, &c.leaves)?;
         let params = [&c.params[..], &[Param::Value(T::TY)]].concat();
         let of_sum = c.params.len() as u16;
         let finish = ir::pack(params, || {
@@ -305,7 +319,7 @@ where
             n,
             k,
             batch,
-            block: self.order.block(k),
+            order: self.order,
             a_steps: in_batch(self.a.steps, self.a.batch),
             b_steps: in_batch(self.b.steps, self.b.batch),
             c_steps: steps,

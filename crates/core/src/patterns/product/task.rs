@@ -1,6 +1,6 @@
 //! Products as data, and the launches that compute them.
 
-use super::Steps;
+use super::{ProductOrder, Steps};
 use crate::backend::{Leaf, Out};
 use crate::caps::Numerics;
 use crate::element::Ty;
@@ -11,7 +11,7 @@ use crate::launch::{Array, KernelSpec, Launcher, Operators, Planned, Work};
 use std::sync::Arc;
 
 /// A product of matrices as data: `sum(i, j)` over k of `a(i, k) b(k, j)` in blocks, each a chain of fused multiply-adds in ascending k that starts with +0;
-/// blocks are added left to right. Integers wrap. Results are `finish` of the sum and of leaves at the index `batch * c.batch + i * c.row + j`.
+/// blocks are added left to right ([`ProductOrder`] has others). Integers wrap. Results are `finish` of the sum and of leaves at the index `batch * c.batch + i * c.row + j`.
 ///
 /// The parameters of the three operators are the task's leaves, of which each looks at its own; `finish` has the sum as one parameter more.
 #[derive(Clone, Debug)]
@@ -30,8 +30,8 @@ pub struct ProductTask {
     pub k: u64,
     /// Products of a batch.
     pub batch: u64,
-    /// Terms of a block.
-    pub block: u64,
+    /// The order of evaluation.
+    pub order: ProductOrder,
     /// Steps of A, whose rows are the product's.
     pub a_steps: Steps,
     /// Steps of B, whose columns are the product's.
@@ -62,7 +62,7 @@ pub fn steps_of(ty: Ty) -> Result<[Func; 2]> {
 /// Tiles below which blocks of k go to memory one by one, so that there is work for all of a device.
 const FEW_TILES: u64 = 96;
 /// The most rows or columns of a product that a thread takes several of, of one column or row each.
-const THIN: u64 = 8;
+pub(super) const THIN: u64 = 8;
 /// Threads of a group of those.
 const THREADS: u64 = 256;
 /// The most bytes of blocks in memory.
@@ -75,6 +75,12 @@ impl ProductTask {
         let Self { m, n, k, batch, a_steps, b_steps, c_steps, .. } = self;
         let of = |steps: &Steps, rows: u64, columns: u64| steps.extent([*batch, rows, columns]).unwrap_or(u64::MAX);
         [of(a_steps, *m, *k), of(b_steps, *k, *n), of(c_steps, *m, *n)]
+    }
+
+    /// Terms of a chain.
+    #[must_use]
+    pub const fn block(&self) -> u64 {
+        self.order.block(self.k)
     }
 
     /// The type of sums.
@@ -111,7 +117,7 @@ impl ProductTask {
             rows: side(self.m)?,
             columns: side(self.n)?,
             terms: side(self.k)?,
-            block: side(self.block)?,
+            block: side(self.block())?,
             form: form.iter().enumerate().map(|(bit, &set)| u32::from(set) << bit).sum(),
             a_row: step(a.row)?,
             a_column: step(a.column)?,
@@ -131,12 +137,15 @@ impl<B: Launcher> Planned<B> for ProductTask {
         for extent in extents {
             device.tuning().check_numbered("elements of a matrix", extent)?;
         }
+        if let Some(packing) = self.packing(device, leaves) {
+            return self.drive_packed(device, packing, leaves, outs);
+        }
         let ty = self.ty();
         let bytes = 4 * ty.words() as u64;
         let [rows, columns] = device.tuning().product(ty);
         let (tile_m, tile_n) = (16 * u64::from(rows), 16 * u64::from(columns));
         let tiles = self.m.div_ceil(tile_m) * self.n.div_ceil(tile_n) * self.batch;
-        let (blocks, elements) = (self.k.div_ceil(self.block.max(1)).max(1), self.batch * self.m * self.n);
+        let (blocks, elements) = (self.k.div_ceil(self.block()).max(1), self.batch * self.m * self.n);
         let partial_bytes = elements.saturating_mul(blocks).saturating_mul(bytes);
         let fits = partial_bytes <= MOST_BYTES.min(device.tuning().window_bytes);
         let thin = self.m.min(self.n) <= THIN && self.k > 0 && fits;
@@ -153,8 +162,13 @@ impl<B: Launcher> Planned<B> for ProductTask {
         // Threads write the outputs in vectors of four alone where the columns are so many.
         let single = split || params.form & 4 == 0 || !self.n.is_multiple_of(4);
         let launch = |kernel, of: &Self, params: &ContractParams, groups: u64, shared_bytes| {
-            let operators =
-                Operators::Product { a: &of.a, b: &of.b, finish: &of.finish, extents: [of.extents()[0], of.extents()[1], extents[2]] };
+            let operators = Operators::Product {
+                a: &of.a,
+                b: &of.b,
+                finish: &of.finish,
+                extents: [of.extents()[0], of.extents()[1], extents[2]],
+                packing: None,
+            };
             let spec = KernelSpec::new(kernel, params, &choices, &arrays).with(operators, of.numerics, leaves, outs);
             device.launch(
                 &spec.writing_single(single),

@@ -1,0 +1,310 @@
+//! Products of packed operands: matrix instructions, and fixed-point products on every device.
+
+use super::{FactorFormat, ProductOrder, ProductTask, Steps};
+use crate::backend::{Leaf, Out};
+use crate::element::{DType, Ty};
+use crate::error::{Error, Result};
+use crate::ir::{Func, Node};
+use crate::launch::kernels::{CONTRACT_FIXED, CONTRACT_GREATEST, CONTRACT_PACK, CONTRACT_PACKED, CONTRACT_TILES, PackParams, PackedParams};
+use crate::launch::{Array, Choice, Code, KernelSpec, Launcher, Operators, Work};
+
+/// Packed factors: bytes, halves of words, words, or four digits of base 256 of a fixed-point number, each in a plane of its own.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[repr(u32)]
+pub enum Packing {
+    /// `i8`.
+    Signed,
+    /// `u8`.
+    Unsigned,
+    /// `f16`.
+    Half,
+    /// The upper half of an `f32`.
+    Brain,
+    /// An `f32` of eleven bits of mantissa.
+    Tensor,
+    /// Fixed-point numbers.
+    Digits,
+    /// An `f32`, in tiles of rows or columns of one k after the other.
+    Tiles,
+}
+
+impl Packing {
+    /// Factors of a word of one plane.
+    const fn per_word(self) -> u64 {
+        match self {
+            Self::Signed | Self::Unsigned | Self::Digits => 4,
+            Self::Half | Self::Brain => 2,
+            Self::Tensor | Self::Tiles => 1,
+        }
+    }
+
+    const fn planes(self) -> u64 {
+        if matches!(self, Self::Digits) { 4 } else { 1 }
+    }
+}
+
+/// Sides of the tiles that are packed.
+const SIDE: u64 = 64;
+/// Terms whose greatest magnitude is found by a group of threads.
+const PART: u64 = 256;
+/// Multiple of the rows of a packed matrix: the most rows and columns of a tile of the product.
+const ROWS: u64 = 256;
+/// Terms after which a sum of digits' products may leave 32 bits.
+const SPAN: u64 = 1 << 14;
+/// Rows and columns of a group's tile of one plane, and its bytes of shared memory: four stages, or all results.
+const TILE: ([u64; 2], u64) = ([128, 128], 128 * (128 + 8) * 4);
+/// The same of digits: three stages.
+const TILE_OF_DIGITS: ([u64; 2], u64) = ([64, 64], 3 * 4 * 64 * (64 + 64));
+/// The same of tiles of floats: three stages of 16 terms, and all sums.
+const TILE_OF_FLOATS: ([u64; 2], u64) = ([256, 128], 4 * (3 * 16 * (256 + 128) + 256 * 128));
+/// Tiles of floats from which on there is work for a whole device, and terms that pay for bringing them there.
+const MANY_TILES: (u64, u64) = (120, 256);
+/// Multiplications below which products of integers are not packed.
+const FEW: u64 = 1 << 20;
+/// The most bytes of packed operands, where there is another way.
+const MOST_BYTES: u64 = 1 << 31;
+
+/// The type that an operand is stored as, where it is stored.
+pub(super) fn stored_as<R>(func: &Func, leaves: &[Leaf<R>]) -> Option<DType> {
+    let &[result] = &func.results[..] else { return None };
+    match func.nodes.get(result as usize)? {
+        Node::Param(k) => match leaves.get(usize::from(*k))? {
+            Leaf::Elements { dtype, .. } => Some(*dtype),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// A packed operand.
+#[derive(Clone, Copy)]
+struct Packed {
+    right: bool,
+    rows: u64,
+    padded: u64,
+    /// Matrices that differ.
+    count: u64,
+    row: u64,
+    column: u64,
+    batch: u64,
+    extent: u64,
+}
+
+impl Packed {
+    fn rows_of_all(&self) -> u64 {
+        self.count * self.padded
+    }
+}
+
+impl ProductTask {
+    /// How the factors are packed for this device, where they are.
+    pub(super) fn packing<B: Launcher>(&self, device: &B, leaves: &[Leaf<B::Raw>]) -> Option<Packing> {
+        let wanted = match self.order {
+            ProductOrder::Fixed30 => return Some(Packing::Digits),
+            ProductOrder::Fast(FactorFormat::F16) => Packing::Half,
+            ProductOrder::Fast(FactorFormat::Bf16) => Packing::Brain,
+            ProductOrder::Fast(FactorFormat::Tf32) => Packing::Tensor,
+            _ if self.ty() == Ty::F32 => Packing::Tiles,
+            // Sums of integers have no order.
+            _ if matches!(self.ty(), Ty::I32 | Ty::U32) => match [&self.a, &self.b].map(|func| stored_as(func, leaves)) {
+                [Some(DType::I8), Some(DType::I8)] => Packing::Signed,
+                [Some(DType::U8), Some(DType::U8)] => Packing::Unsigned,
+                _ => return None,
+            },
+            _ => return None,
+        };
+        let work = self.m.saturating_mul(self.n).saturating_mul(self.k);
+        let packed = self.operands();
+        let bytes = packed.iter().map(|of| of.rows_of_all().saturating_mul(self.pitch(wanted)).saturating_mul(4)).max().unwrap_or(0);
+        let tuning = device.tuning();
+        let pays = if wanted == Packing::Tiles {
+            let ([rows, columns], shared_bytes) = TILE_OF_FLOATS;
+            let tiles = self.m.div_ceil(rows).saturating_mul(self.n.div_ceil(columns)).saturating_mul(self.batch);
+            tiles >= MANY_TILES.0 && self.k >= MANY_TILES.1 && tuning.shared_bytes >= shared_bytes
+        } else {
+            work >= FEW && self.m.min(self.n) > super::task::THIN
+        };
+        (tuning.matrix_instructions && pays && bytes <= MOST_BYTES).then_some(wanted)
+    }
+
+    /// Words of a packed row: whole tiles.
+    fn pitch(&self, packing: Packing) -> u64 {
+        self.k.max(1).next_multiple_of(SIDE) / packing.per_word()
+    }
+
+    fn operands(&self) -> [Packed; 2] {
+        let [of_a, of_b, _] = self.extents();
+        let of = |right, rows: u64, row, column, steps: Steps, extent| {
+            let count = if steps.batch == 0 { 1 } else { self.batch };
+            Packed { right, rows, padded: rows.next_multiple_of(ROWS), count, row, column, batch: steps.batch, extent }
+        };
+        let (a, b) = (self.a_steps, self.b_steps);
+        [of(false, self.m, a.row, a.column, a, of_a), of(true, self.n, b.column, b.row, b, of_b)]
+    }
+
+    /// Packs the operands, and multiplies.
+    pub(super) fn drive_packed<B: Launcher>(
+        &self,
+        device: &B,
+        packing: Packing,
+        leaves: &[Leaf<B::Raw>],
+        outs: &[Out<B::Raw>],
+    ) -> Result<()> {
+        let word = |what: &'static str, value: u64| {
+            u32::try_from(value).map_err(|_| Error::TooLarge { what, requested: value, limit: u32::MAX.into() })
+        };
+        let step = |value: u64| word("elements between rows or columns", value);
+        let (operands, pitch, is_fixed) = (self.operands(), self.pitch(packing), packing == Packing::Digits);
+        let [of_a, of_b] = operands.map(|of| of.rows_of_all());
+        let parts = self.k.div_ceil(PART);
+        let (kernel, ([rows, columns], shared_bytes)) = match packing {
+            Packing::Digits => (&CONTRACT_FIXED, TILE_OF_DIGITS),
+            Packing::Tiles => (&CONTRACT_TILES, TILE_OF_FLOATS),
+            _ => (&CONTRACT_PACKED, TILE),
+        };
+        let groups = self.m.div_ceil(rows) * self.n.div_ceil(columns) * self.batch;
+        let many = is_fixed && self.k > SPAN && device.code() == Code::Ptx;
+        let bytes = |rows: u64| rows.saturating_mul(packing.planes()).saturating_mul(pitch).saturating_mul(4);
+        let scratch = device.scratch(&[
+            bytes(of_a),
+            bytes(of_b),
+            if is_fixed { 4 * of_a.max(of_b) * parts.max(1) } else { 4 },
+            if is_fixed { 4 * (of_a + of_b) } else { 4 },
+            if many { groups * rows * columns * 8 } else { 4 },
+        ])?;
+        let [packed_a, packed_b, greatest, exponents, totals] = &scratch[..] else {
+            return Err(Error::InvalidArgument { what: "gemm", reason: "the device has no scratch".to_owned() });
+        };
+        let extents = [operands[0].extent, operands[1].extent, self.extents()[2]];
+        let functions = Operators::Product { a: &self.a, b: &self.b, finish: &self.finish, extents, packing: Some(packing) };
+        for (of, to) in operands.iter().zip([packed_a, packed_b]) {
+            let params = PackParams {
+                rows: word("rows or columns of a product", of.rows)?,
+                terms: word("terms of a product", self.k)?,
+                padded: word("rows or columns of a product", of.padded)?,
+                pitch: pitch as u32,
+                format: packing as u32,
+                right: of.right.into(),
+                row: step(of.row)?,
+                column: step(of.column)?,
+                batch: of.batch,
+                exponents: if of.right { word("rows of all matrices", of_a)? } else { 0 },
+            };
+            let choices: [Choice; 2] = [("type", 0), ("right", of.right.into())];
+            let arrays = [Array::piece(to), Array::piece(greatest), Array::piece(exponents)];
+            let launch = |kernel, tiles: u64| {
+                let spec = KernelSpec::new(kernel, &params, &choices, &arrays).with(functions, self.numerics, leaves, outs);
+                device.launch(
+                    &spec.writing_single(true),
+                    Work { results: Some(extents[2]), ..Work::whole(1, &|_| of.rows_of_all() / SIDE * tiles) },
+                )
+            };
+            if is_fixed && parts > 0 {
+                launch(&CONTRACT_GREATEST, parts)?;
+            }
+            launch(&CONTRACT_PACK, pitch * packing.per_word() / SIDE)?;
+        }
+        let c = self.c_steps;
+        let alone = |of: &Packed| u32::from(of.count == 1);
+        // Threads write the outputs in vectors of four alone where the columns are so many.
+        let vector = c.row.is_multiple_of(4) && (c.batch.is_multiple_of(4) || self.batch == 1);
+        let params = PackedParams {
+            rows: word("rows of a product", self.m)?,
+            columns: word("columns of a product", self.n)?,
+            pitch: pitch as u32,
+            padded_rows: operands[0].padded as u32,
+            padded_columns: operands[1].padded as u32,
+            alike: alone(&operands[0]) | alone(&operands[1]) << 1,
+            vector: (vector || self.m == 1).into(),
+            exponents: of_a as u32,
+            c_row: step(c.row)?,
+            c_batch: c.batch,
+            block: word("terms of a chain", self.block())?,
+        };
+        let choices: [Choice; 1] = [("type", 0)];
+        let arrays = [packed_a, packed_b, exponents, totals].map(Array::piece);
+        let arrays = if is_fixed { &arrays[..] } else { &arrays[..2] };
+        let spec = KernelSpec::new(kernel, &params, &choices, arrays).with(functions, self.numerics, leaves, outs);
+        let single = device.code() == Code::Wgsl || params.vector == 0 || !self.n.is_multiple_of(4);
+        device.launch(&spec.writing_single(single), Work { results: Some(extents[2]), shared_bytes, ..Work::whole(1, &|_| groups) })
+    }
+}
+
+/// Exponent of a row with an infinite number or NaN.
+const NOT_FINITE: u32 = 255;
+
+/// A row of fixed-point numbers: the exponent of its greatest magnitude, at least that of the least normal number, and the four digits of each, the highest
+/// one first; none where one is infinite or NaN.
+#[derive(Clone, Debug, Default)]
+pub struct FixedRow {
+    exponent: u32,
+    digits: Vec<[i8; 4]>,
+}
+
+impl FixedRow {
+    /// The fixed-point numbers of floats: multiples of 2^-29 of the power of two at or below the greatest magnitude, rounded to nearest even.
+    pub fn new(values: impl Iterator<Item = f32> + Clone) -> Self {
+        let exponent_of = |value: f32| (value.to_bits() << 1 >> 24).max(1);
+        let exponent = values.clone().map(exponent_of).max().unwrap_or(1);
+        if exponent == NOT_FINITE {
+            return Self { exponent, digits: Vec::new() };
+        }
+        let digits = |value: f32| {
+            let bits = value.to_bits();
+            let implied = if bits << 1 >> 24 == 0 { 0 } else { 1 << 23 };
+            let (whole, apart) = (((bits & 0x7f_ffff) | implied) << 6, (exponent - exponent_of(value)).min(31));
+            let (kept, rest) = (whole >> apart, whole & ((1 << apart) - 1));
+            let half = if apart == 0 { 0 } else { 1 << (apart - 1) };
+            let up = apart > 0 && (rest > half || (rest == half && kept % 2 == 1));
+            let magnitude = (kept + u32::from(up)) as i32;
+            let mut left = if value.is_sign_negative() { -magnitude } else { magnitude };
+            let mut all = [0; 4];
+            for digit in all.iter_mut().rev() {
+                *digit = left as i8;
+                left = (left - i32::from(*digit)) >> 8;
+            }
+            all
+        };
+        Self { exponent, digits: values.map(digits).collect() }
+    }
+
+    /// The bits of the sum of the products of two rows' numbers: exact but for the products of digits below the fourth level, and rounded once. NaN where a
+    /// row has an infinite number or NaN.
+    #[must_use]
+    pub fn product(&self, other: &Self) -> u32 {
+        if self.exponent.max(other.exponent) == NOT_FINITE {
+            return 0x7fc0_0000;
+        }
+        let mut total = 0i64;
+        for (x, y) in self.digits.iter().zip(&other.digits) {
+            for (p, &d) in x.iter().enumerate() {
+                for (q, &e) in y.iter().enumerate().take(4 - p) {
+                    total += i64::from(i32::from(d) * i32::from(e)) << (8 * (3 - p - q));
+                }
+            }
+        }
+        rounded(total, (self.exponent + other.exponent) as i32 - 288)
+    }
+}
+
+/// The bits of `sum` 2^`exponent`, rounded once, to nearest even.
+fn rounded(sum: i64, exponent: i32) -> u32 {
+    let (whole, sign) = (sum.unsigned_abs(), if sum < 0 { 1u32 << 31 } else { 0 });
+    if whole == 0 {
+        return 0;
+    }
+    let top = 63 - whole.leading_zeros() as i32 + exponent;
+    let unit = (top - 23).max(-149);
+    let kept = match unit - exponent {
+        65.. => 0,
+        64 => u64::from(whole > 1 << 63),
+        shift @ 1.. => {
+            let (kept, rest, half) = (whole >> shift, whole & ((1 << shift) - 1), 1u64 << (shift - 1));
+            kept + u64::from(rest > half || (rest == half && kept % 2 == 1))
+        }
+        shift => whole << -shift,
+    };
+    // The highest bit of a normal number's mantissa adds one to the exponent, and so does what carries beyond.
+    let bits = kept + if top >= -126 { ((unit + 149) as u64) << 23 } else { 0 };
+    sign | bits.min(0x7f80_0000) as u32
+}
