@@ -121,6 +121,7 @@ pub(super) fn multiply(packing: Packing, site: &Site<'_>) -> Result<String> {
         Packing::Half => "m16n8k16.row.col.f32.f16.f16.f32",
         Packing::Brain => "m16n8k16.row.col.f32.bf16.bf16.f32",
         Packing::Tensor => "m16n8k8.row.col.f32.tf32.tf32.f32",
+        Packing::Tiles => return Err(Error::Compile { kernel: site.entry.to_owned(), log: "tiles have no matrix instruction".to_owned() }),
     };
     expect(site, 10)?;
     let [sums, a, b] = [0..4, 4..8, 8..10].map(|words| site.regs[words].join(", "));
