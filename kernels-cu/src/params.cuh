@@ -12,6 +12,9 @@ constexpr int ROW = 0, TILES = 2, SPAN = 3, WORDS = 4;
 namespace contract {
 constexpr int ROWS = 0, COLUMNS = 1, TERMS = 2, BLOCK = 3, FORM = 4, A_ROW = 5, A_COLUMN = 6, B_ROW = 7, B_COLUMN = 8, C_ROW = 9, A_BATCH = 10, B_BATCH = 12, C_BATCH = 14, WORDS = 16;
 }
+namespace convolve {
+constexpr int IMAGE_WIDTH = 0, IMAGE_HEIGHT = 1, WIDTH = 2, HEIGHT = 3, TAPS_X = 4, TAPS_Y = 5, BEFORE_X = 6, BEFORE_Y = 7, BORDER = 8, BLOCK = 9, FILTERS = 10, FORM = 11, WORDS = 12;
+}
 namespace fft {
 constexpr int POINTS = 0, PITCH = 1, COLUMNS = 2, STRIDE = 3, BEFORE = 4, INNER = 5, SUBS = 6, LEVELS = 7, SWAPS = 8, PAIRED = 9, WORDS = 10;
 }
@@ -63,6 +66,9 @@ constexpr int THREADS = 256, ITEMS = 1;
 }
 namespace ContractFold {
 constexpr int THREADS = 256, ITEMS = 1;
+}
+namespace Convolve {
+constexpr int THREADS = 256, ITEMS = 8;
 }
 namespace Fft {
 constexpr int THREADS = 256, ITEMS = 1;

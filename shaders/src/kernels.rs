@@ -78,6 +78,7 @@ pub fn shared(name: &str) -> Option<Shader> {
         "contract" => (CONTRACT, "contract", &[("step", 0)]),
         "contract_thin" => (CONTRACT, "contract_thin", &[("step", 1)]),
         "contract_fold" => (CONTRACT, "contract_fold", &[("step", 2)]),
+        "convolve" => (CONVOLVE, "convolve", &[]),
         "fft" => (FFT, "fft", &[]),
         "gather" => (GATHER, "gather", &[]),
         "scatter" | "scatter_reduce" => (SCATTER, "scatter", &[("computed", 0)]),
@@ -138,6 +139,9 @@ const CONTRACT: Template = Template {
     args: &[],
     bindings: &[Extra { name: "partials", access: "read_write", ty: "array<Value>", when: Some("split or step > 0") }],
 };
+
+/// P12, convolutions of planes.
+const CONVOLVE: Template = Template { name: "convolve.wgsl", text: include_str!("convolve.wgsl"), args: &[], bindings: &[] };
 
 /// P24, exact sums.
 const EXACT: Template = Template {

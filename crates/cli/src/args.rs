@@ -236,6 +236,8 @@ pub(crate) enum BorderArg {
     Zero,
     /// The image mirrored at its edge
     Mirror,
+    /// The image repeated
+    Wrap,
 }
 
 /// The conventions of `isowarp image`.
