@@ -1,6 +1,6 @@
 // Convolutions of planes: C(y, x) is the sum over the taps of a filter, row by row, of weight times element, in blocks of taps. A block is a chain of fma that
-// starts with +0; blocks are added left to right. Integers wrap. A workgroup takes a tile of {{ 8 }} rows of results, and an invocation {{ 4 if type == 1 else 8 }} neighbours of a row. The
-// elements that a few rows of taps read lie in shared memory, by the border's rule.
+// starts with +0; blocks are added left to right. Integers wrap. A workgroup takes a tile of 8 rows of results, and an invocation EACH neighbours of a row.
+// The elements that a few rows of taps read lie in shared memory, by the border's rule.
 
 {% set each = 4 if type == 1 else 8 %}
 {% set slab = 2 if type == 1 else 4 %}
@@ -142,7 +142,8 @@ fn convolve(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) gr
                         p{{ (u + each - 1) % each }} = tile[at + {{ each - 1 + u + (1 if u > 0 else 0) }}u];
                         let w = vec4<Value>(weights[of_taps + {{ u }}u]);
 {% for g in range(each // 4) %}
-                        s{{ g }} = fused_4(w, vec4<Value>(p{{ (u + 4 * g) % each }}, p{{ (u + 4 * g + 1) % each }}, p{{ (u + 4 * g + 2) % each }}, p{{ (u + 4 * g + 3) % each }}), s{{ g }});
+                        let v{{ g }} = vec4<Value>({% for e in range(4) %}p{{ (u + 4 * g + e) % each }}, {% endfor %});
+                        s{{ g }} = fused_4(w, v{{ g }}, s{{ g }});
 {% endfor %}
                     }
 {% endfor %}
@@ -151,7 +152,11 @@ fn convolve(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) gr
                         let w = weights[of_taps + u];
                         let q = kx + u;
 {% for g in range(each // 4) %}
-                        let v{{ g }} = vec4<Value>({% for e in range(4) %}tile[start + q + {{ 4 * g + e }}u + (q + {{ 4 * g + e }}u) / EACH]{% if e < 3 %}, {% endif %}{% endfor %});
+                        var v{{ g }} = vec4<Value>();
+                        for (var e = 0u; e < 4u; e++) {
+                            let place = q + {{ 4 * g }}u + e;
+                            v{{ g }}[e] = tile[start + place + place / EACH];
+                        }
 {% if guarded %}
                         s{{ g }} = careful(w, v{{ g }}, s{{ g }});
 {% else %}

@@ -1,8 +1,8 @@
 //! Algorithms of the textbooks, from the first idea to what became the pattern, for teaching and for benchmarks.
 //!
 //! Each is a [`Variant`](isowarp_core::call::Variant) of a pattern, which the modifier `variant` of its call takes: [`ReduceVariant`], [`ScanVariant`],
-//! [`HistogramVariant`], [`SortVariant`], [`MergeVariant`], [`ProductVariant`]. The pattern itself is the last of each. Where order counts, each has one of its own, the same on
-//! every device:
+//! [`HistogramVariant`], [`SortVariant`], [`MergeVariant`], [`ProductVariant`]. The pattern itself is the last of each. Where order counts, each has one of
+//! its own, the same on every device:
 //!
 //! ```
 //! use isowarp::prelude::*;

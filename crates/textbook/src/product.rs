@@ -6,8 +6,8 @@ mod plan;
 /// batches, with fused inputs and epilogues.
 ///
 /// # Order
-/// All of them give the pattern's bits: blocks of 512 terms, each a chain of fused multiply-adds in ascending k from +0, added left to right. They differ in how
-/// often an element is read from memory, and from shared memory.
+/// All of them give the pattern's bits: blocks of 512 terms, each a chain of fused multiply-adds in ascending k from +0, added left to right. They differ in
+/// how often an element is read from memory, and from shared memory.
 ///
 /// One launch, no scratch.
 ///
@@ -39,8 +39,8 @@ pub enum ProductVariant {
     ///
     /// Source: Kirk, Hwu and El Hajj, sections 5.4 and 5.5; Ansorge, section 2.6.
     Tiled,
-    /// Tiles of 64 rows and 32 columns, of which a lane computes 8 rows of a column in registers: an element of the right matrix is read from shared memory once
-    /// for 8.
+    /// Tiles of 64 rows and 32 columns, of which a lane computes 8 rows of a column in registers: an element of the right matrix is read from shared memory
+    /// once for 8.
     ///
     /// Source: Kirk, Hwu and El Hajj, section 6.3 (thread coarsening).
     RegisterTiled,

@@ -39,19 +39,19 @@ const PATTERN: &str = "convolve";
 /// an infinite weight gives NaN there. Windows lie inside the image unless there is [`padding`](ConvolutionCall::padding). Filters are not flipped unless
 /// [told so](ConvolutionCall::flipped).
 ///
-/// Images are `[batch, channels, ...]` row-major, filters `[filters, channels of a group, ...]`, and results `[batch, filters, ...]`, along each axis
-/// `(n + padding - dilation (taps - 1) - 1) / stride + 1` elements. Elements are those of a product: `f32`, `f64`, `f16` (summed in `f32`), and integers of 8, 16
-/// and 32 bits, which wrap. Any input is fused; a long operator is computed for every window that an element is in, and better stored first. The elements of all
-/// windows together are at most 2^32, and so are those of the image; planes, whose filter is no larger than 33 x 33 and has a stride and a dilation of 1, are not
-/// read by way of windows, and have no such limit.
+/// Images are `[batch, channels, ...]` row-major, filters `[filters, channels of a group, ...]`, and results `[batch, filters, ...]`, along each axis `(n +
+/// padding - dilation (taps - 1) - 1) / stride + 1` elements. Elements are those of a product: `f32`, `f64`, `f16` (summed in `f32`), and integers of 8, 16
+/// and 32 bits, which wrap. Any input is fused; a long operator is computed for every window that an element is in, and better stored first. The elements of
+/// all windows together are at most 2^32, and so are those of the image; planes of at least 4 x 64 results, whose filter is no larger than 33 x 33 and has a
+/// stride and a dilation of 1, are not read by way of windows, and have no such limit.
 ///
 /// Planes are images of one channel, or of a channel to each filter. They have a kernel of their own, whose bits are the same: a tile of a plane goes to shared
 /// memory with what lies around it. All others are products whose right operand computes which element of the image it reads.
 ///
 /// Work O(batch * filters * windows * channels of a group * taps). Scratch: that of the product.
 ///
-/// Source: Kirk and Hwu, *Programming Massively Parallel Processors*, chapters 7 and 16; Ansorge, *Programming in Parallel with CUDA*, chapter 4; Chellapilla, Puri and
-/// Simard, *High performance convolutional neural networks for document processing* (2006), for the product.
+/// Source: Kirk and Hwu, *Programming Massively Parallel Processors*, chapters 7 and 16; Ansorge, *Programming in Parallel with CUDA*, chapter 4; Chellapilla,
+/// Puri and Simard, *High performance convolutional neural networks for document processing* (2006), for the product.
 pub trait Convolutions: Products + Fft + Run<ConvolutionTask> {
     /// The convolution of grids by filters, in new memory.
     ///
@@ -81,9 +81,9 @@ pub trait Convolutions: Products + Fft + Run<ConvolutionTask> {
         ConvolutionCall::new(self, image, filter)
     }
 
-    /// The convolution of images by a filter that is the product of a column and a row: along rows by `across`, whose results are rounded to the type of
-    /// sums, then along columns by `down`. Both are filters of one axis. So it is two [convolutions](Self::convolve), bit for bit, and rounds once more than one by the filter of
-    /// two axes does. Modifiers are [`padding`](SeparableCall::padding), [`same`](SeparableCall::same), [`border`](SeparableCall::border) and
+    /// The convolution of images by a filter that is the product of a column and a row: along rows by `across`, whose results are rounded to the type of sums,
+    /// then along columns by `down`. Both are filters of one axis. So it is two [convolutions](Self::convolve), bit for bit, and rounds once more than one by
+    /// the filter of two axes does. Modifiers are [`padding`](SeparableCall::padding), [`same`](SeparableCall::same), [`border`](SeparableCall::border) and
     /// [`flipped`](SeparableCall::flipped); channels and images of a batch are convolved each by itself.
     ///
     /// Work O(elements * (taps across + taps down)). Scratch: an array of the results of the first.
@@ -112,9 +112,10 @@ pub trait Convolutions: Products + Fft + Run<ConvolutionTask> {
     /// [`same`](FourierConvolutionCall::same) or [`valid`](FourierConvolutionCall::valid) keep fewer.
     ///
     /// # Order of evaluation
-    /// Image and filter are padded with zeros to the least lengths of the form `2^a 3^b 5^c` from `n + taps - 1` on, and transformed: [`rfft`](Fft::rfft) along the
-    /// last axis, then [`fft`](Fft::fft) along the others from the last to the first. Spectra are multiplied, `(a c - b d, a d + b c)` with every product and every
-    /// sum rounded by itself, and transformed back by the inverses in the reverse order. So the bits are a function of the operands and their extents alone.
+    /// Image and filter are padded with zeros to the least lengths of the form `2^a 3^b 5^c` from `n + taps - 1` on, and transformed: [`rfft`](Fft::rfft)
+    /// along the last axis, then [`fft`](Fft::fft) along the others from the last to the first. Spectra are multiplied, `(a c - b d, a d + b c)` with every
+    /// product and every sum rounded by itself, and transformed back by the inverses in the reverse order. So the bits are a function of the operands and
+    /// their extents alone.
     ///
     /// Elements are `f32` and `f64`. The error is about that of the transforms, relative to the norms of image and filter: results that are much smaller than
     /// others have few exact digits.
