@@ -1,5 +1,6 @@
 //! The patterns that are measured, as jobs that can be enqueued again and again.
 
+mod convolutions;
 mod forms;
 mod groups;
 mod histograms;
@@ -178,6 +179,7 @@ pub fn works() -> Vec<Work> {
     all.extend(inputs::works());
     all.extend(groups::works());
     all.extend(products::works());
+    all.extend(convolutions::works());
     all.extend(simulations::works());
     all.extend(forms::works());
     all.extend(transforms::works());
@@ -238,7 +240,7 @@ pub fn copies(device: &Device, n: u64, dtype: DType) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use isowarp_textbook::{HistogramVariant, MergeVariant, ReduceVariant, ScanVariant};
+    use isowarp_textbook::{HistogramVariant, MergeVariant, ProductVariant, ReduceVariant, ScanVariant};
 
     #[test]
     fn every_rung_is_measured_under_its_name() {
@@ -248,7 +250,8 @@ mod tests {
         let sorts = SortVariant::ALL.map(|v| format!("sort_variants/{}", v.name()));
         let histograms = HistogramVariant::ALL.map(|v| format!("histogram_variants/{}", v.name()));
         let merges = MergeVariant::ALL.map(|v| format!("merge_variants/{}", v.name()));
-        for name in reductions.iter().chain(&scans).chain(&sorts).chain(&histograms).chain(&merges) {
+        let products = ProductVariant::ALL.map(|v| format!("gemm_variants/{}", v.name()));
+        for name in reductions.iter().chain(&scans).chain(&sorts).chain(&histograms).chain(&merges).chain(&products) {
             assert!(names.contains(&name.as_str()), "{name} is not measured");
         }
     }

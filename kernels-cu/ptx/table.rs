@@ -20,6 +20,8 @@ pub enum Source {
     ContractTiles,
     /// `contract_wide.cu`
     ContractWide,
+    /// `convolve.cu`
+    Convolve,
     /// `exact.cu`
     Exact,
     /// `fft.cu`
@@ -72,6 +74,7 @@ impl Source {
         Source::ContractPacked,
         Source::ContractTiles,
         Source::ContractWide,
+        Source::Convolve,
         Source::Exact,
         Source::Fft,
         Source::Filter,
@@ -105,6 +108,7 @@ impl Source {
             Source::ContractPacked => "contract_packed",
             Source::ContractTiles => "contract_tiles",
             Source::ContractWide => "contract_wide",
+            Source::Convolve => "convolve",
             Source::Exact => "exact",
             Source::Fft => "fft",
             Source::Filter => "filter",
@@ -139,6 +143,7 @@ impl Source {
             Source::ContractPacked => contract_packed::BUILDS,
             Source::ContractTiles => contract_tiles::BUILDS,
             Source::ContractWide => contract_wide::BUILDS,
+            Source::Convolve => convolve::BUILDS,
             Source::Exact => exact::BUILDS,
             Source::Fft => fft::BUILDS,
             Source::Filter => filter::BUILDS,
@@ -331,6 +336,30 @@ pub mod contract_wide {
             ptx: text!("contract_wide.compute_80.ptx"),
             entries: &[
                 Entry { name: "contract_f64", holes: &["load_a4", "load_a1", "load_b4", "load_b1", "epilogue4", "epilogue1"] },
+            ],
+        },
+    ];
+}
+
+/// Entries of `convolve.cu`.
+pub mod convolve {
+    use super::*;
+
+    /// `convolve_f32`
+    pub const CONVOLVE_F32: Kernel = Kernel::new(Source::Convolve, "convolve_f32");
+    /// `convolve_f64`
+    pub const CONVOLVE_F64: Kernel = Kernel::new(Source::Convolve, "convolve_f64");
+    /// `convolve_i32`
+    pub const CONVOLVE_I32: Kernel = Kernel::new(Source::Convolve, "convolve_i32");
+
+    pub(super) const BUILDS: &[Build] = &[
+        Build {
+            arch: Arch { major: 7, minor: 0, exact: false },
+            ptx: text!("convolve.ptx"),
+            entries: &[
+                Entry { name: "convolve_f32", holes: &["load_b1", "load_a1", "epilogue4", "epilogue1"] },
+                Entry { name: "convolve_f64", holes: &["load_b1", "load_a1", "epilogue4", "epilogue1"] },
+                Entry { name: "convolve_i32", holes: &["load_b1", "load_a1", "epilogue4", "epilogue1"] },
             ],
         },
     ];

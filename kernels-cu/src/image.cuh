@@ -2,7 +2,7 @@
 #pragma once
 #include "iw.cuh"
 
-constexpr uint32_t CLAMP = 0, ZERO = 1;  // 2: reflect
+constexpr uint32_t CLAMP = 0, ZERO = 1, WRAP = 3;  // 2: reflect
 
 struct Image {
     uint64_t src, dst, size;  // of the plane; size in bytes
@@ -15,7 +15,7 @@ IW_DEVICE int resolve(int i, int n, uint32_t border) {
     if (i >= 0 && i < n) return i;
     if (border == ZERO) return -1;
     if (border == CLAMP || n == 1) return i < 0 ? 0 : n - 1;
-    while (i < 0 || i >= n) i = i < 0 ? -i : 2 * (n - 1) - i;
+    while (i < 0 || i >= n) i = border == WRAP ? (i < 0 ? i + n : i - n) : i < 0 ? -i : 2 * (n - 1) - i;
     return i;
 }
 

@@ -18,6 +18,9 @@ constexpr int ROWS = 0, TERMS = 1, PADDED = 2, PITCH = 3, FORMAT = 4, RIGHT = 5,
 namespace packed {
 constexpr int ROWS = 0, COLUMNS = 1, PITCH = 2, PADDED_ROWS = 3, PADDED_COLUMNS = 4, ALIKE = 5, VECTOR = 6, EXPONENTS = 7, C_ROW = 8, C_BATCH = 10, BLOCK = 12, WORDS = 13;
 }
+namespace convolve {
+constexpr int IMAGE_WIDTH = 0, IMAGE_HEIGHT = 1, WIDTH = 2, HEIGHT = 3, TAPS_X = 4, TAPS_Y = 5, BEFORE_X = 6, BEFORE_Y = 7, BORDER = 8, BLOCK = 9, FILTERS = 10, FORM = 11, WORDS = 12;
+}
 namespace fft {
 constexpr int POINTS = 0, PITCH = 1, COLUMNS = 2, STRIDE = 3, BEFORE = 4, INNER = 5, SUBS = 6, LEVELS = 7, SWAPS = 8, PAIRED = 9, WORDS = 10;
 }
@@ -84,6 +87,9 @@ constexpr int THREADS = 256, ITEMS = 1;
 }
 namespace ContractFixed {
 constexpr int THREADS = 128, ITEMS = 1;
+}
+namespace Convolve {
+constexpr int THREADS = 256, ITEMS = 8;
 }
 namespace Fft {
 constexpr int THREADS = 256, ITEMS = 1;

@@ -33,6 +33,8 @@ fn resolve(i: i32, n: i32) -> i32 {
     return clamp(i, 0i, n - 1i);
 {% elif border == 1 %}
     return select(-1i, i, (i >= 0i) & (i < n));
+{% elif border == 3 %}
+    return ((i % n) + n) % n;
 {% else %}
     let period = max(2i * (n - 1i), 1i);
     let k = ((i % period) + period) % period;

@@ -81,6 +81,7 @@ pub fn shared(name: &str) -> Option<Shader> {
         "contract_greatest" => (CONTRACT_FIXED, "contract_greatest", &[("step", 0)]),
         "contract_pack" => (CONTRACT_FIXED, "contract_pack", &[("step", 1)]),
         "contract_fixed" => (CONTRACT_FIXED, "contract_fixed", &[("step", 2)]),
+        "convolve" => (CONVOLVE, "convolve", &[]),
         "fft" => (FFT, "fft", &[]),
         "gather" => (GATHER, "gather", &[]),
         "scatter" | "scatter_reduce" => (SCATTER, "scatter", &[("computed", 0)]),
@@ -155,6 +156,9 @@ const CONTRACT_FIXED: Template = Template {
         Extra { name: "exponents", access: "read_write", ty: "array<u32>", when: Some("step > 0") },
     ],
 };
+
+/// P12, convolutions of planes.
+const CONVOLVE: Template = Template { name: "convolve.wgsl", text: include_str!("convolve.wgsl"), args: &[], bindings: &[] };
 
 /// P24, exact sums.
 const EXACT: Template = Template {

@@ -1,12 +1,12 @@
 //! The rungs of the textbooks' ladders, as they are measured.
 
 use super::histograms::samples;
-use super::{Work, halves, one, work};
+use super::{Work, halves, one, random, work};
 use isowarp::element::DType;
 use isowarp::prelude::*;
-use isowarp_textbook::{HistogramVariant, MergeVariant, ReduceVariant, ScanVariant, SortVariant};
+use isowarp_textbook::{HistogramVariant, MergeVariant, ProductVariant, ReduceVariant, ScanVariant, SortVariant};
 
-/// The rungs of the ladders of reduce, scan, histogram and merge, and the textbooks' sorts, each with the pattern itself last.
+/// The rungs of the ladders of reduce, scan, histogram, merge and products, and the textbooks' sorts, each with the pattern itself last.
 pub(super) fn works() -> Vec<Work> {
     macro_rules! sum {
         ($name:literal, $variant:ident) => {
@@ -50,6 +50,15 @@ pub(super) fn works() -> Vec<Work> {
             })
         };
     }
+    // Square matrices of as many elements as there are, or fewer.
+    macro_rules! multiplied {
+        ($name:literal, $variant:ident) => {
+            work(concat!("gemm_variants/", $name), DType::F32, 12, |d, s| {
+                let (n, b) = (s.n.isqrt(), random::<f32>(d, s.n, s.seed ^ 1)?);
+                one::<f32>(d, s, move |d, a, out| d.gemm(matrix(a, n, n), matrix(&b, n, n)).variant(ProductVariant::$variant).write_to(out))
+            })
+        };
+    }
     vec![
         sum!("fold-in-half", FoldInHalf),
         sum!("interleaved", Interleaved),
@@ -85,5 +94,11 @@ pub(super) fn works() -> Vec<Work> {
         merged!("tiled", Tiled),
         merged!("circular-buffer", CircularBuffer),
         merged!("merge-path", MergePath),
+        multiplied!("naive", Naive),
+        multiplied!("coalesced", Coalesced),
+        multiplied!("tiled", Tiled),
+        multiplied!("register-tiled", RegisterTiled),
+        multiplied!("vectorised", Vectorised),
+        multiplied!("contract", Contract),
     ]
 }

@@ -244,6 +244,8 @@ pub(crate) enum BorderArg {
     Zero,
     /// The image mirrored at its edge
     Mirror,
+    /// The image repeated
+    Wrap,
 }
 
 /// The conventions of `isowarp image`.

@@ -66,6 +66,7 @@ pub(crate) fn image(args: &ImageArgs) -> Result {
         BorderArg::Clamp => Border::Clamp,
         BorderArg::Zero => Border::Zero,
         BorderArg::Mirror => Border::Mirror,
+        BorderArg::Wrap => Border::Wrap,
     };
     progress.say("opening a device");
     let device = device::open(&args.device.backend, Numerics::Strict)?;

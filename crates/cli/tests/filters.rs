@@ -8,7 +8,7 @@ use image::{DynamicImage, ExtendedColorType, GrayImage, ImageBuffer, Luma, Rgb, 
 use std::path::Path;
 
 const SIZE: (u32, u32) = (13, 9);
-const BORDERS: [&str; 3] = ["clamp", "zero", "mirror"];
+const BORDERS: [&str; 4] = ["clamp", "zero", "mirror", "wrap"];
 
 /// A picture with structure in every channel, black and white in it.
 fn value(x: u32, y: u32, c: u32) -> u8 {
@@ -35,6 +35,7 @@ fn inside(border: &str, i: i64, n: i64) -> Option<i64> {
         _ if (0..n).contains(&i) => Some(i),
         "clamp" => Some(i.clamp(0, n - 1)),
         "mirror" => Some(if i < 0 { -i } else { 2 * (n - 1) - i }),
+        "wrap" => Some(i.rem_euclid(n)),
         _ => None,
     }
 }

@@ -8,6 +8,7 @@
 mod accuracy;
 mod call;
 mod codes;
+mod convolution;
 mod fold;
 mod fourier;
 mod histogram;
@@ -24,6 +25,7 @@ mod truth;
 
 pub use accuracy::ExactSum;
 pub use call::{Call, Order, Over, Question, Scattering, SetOp, Sorted, Variants};
+pub use convolution::{Convolution, Padding};
 pub use fold::Norm;
 pub use fourier::Fourier;
 pub use histogram::{Histogram, HistogramTotal};

@@ -13,6 +13,7 @@
 //! | random numbers that are the same everywhere | [`random_numbers`] |
 //! | codes of e4m3, e5m2, e2m1, bf16 and other floats of few bits | [`mini_floats`] |
 //! | products of matrices, layers of networks | [`matrix_product`] |
+//! | filters of images and signals, convolutional layers | [`convolution`] |
 //! | sums that differ from NumPy's, and by how much | [`why_two_sums_differ`] |
 //! | estimates with their errors, simulations | [`monte_carlo`] |
 //! | the histogram of an image, and its equalisation | [`image_histogram`] |
@@ -57,6 +58,8 @@ pub mod monte_carlo {}
 pub mod image_histogram {}
 #[doc = include_str!("../guide/prefix-offsets.md")]
 pub mod prefix_offsets {}
+#[doc = include_str!("../guide/convolution.md")]
+pub mod convolution {}
 #[doc = include_str!("../guide/matrix-product.md")]
 pub mod matrix_product {}
 

@@ -194,6 +194,7 @@ pub mod prelude {
         Bins, Edges, Histogram, between, binned, channels_alike, channels_between, channels_even, channels_of, counted, even,
     };
     pub use isowarp_core::patterns::{Border, Filter, FilterKind, Find, Image, Map, Reduce, RunLengths, Scan, Select, Selected, Window};
+    pub use isowarp_core::patterns::{Convolutions, grid};
     pub use isowarp_core::patterns::{Difference, Segmented};
     pub use isowarp_core::patterns::{ExactSums, Fft, Patterns, Permutation, Quadrature, Quantiles, Statistics};
     pub use isowarp_core::patterns::{Merge, Search, Sets};

@@ -15,6 +15,9 @@ constexpr int FLAGS = 0, COUNT = 2, WORDS = 4;
 namespace histogram_variant {
 constexpr int BINS = 0, WORDS = 1;
 }
+namespace product_variant {
+constexpr int ROWS = 0, COLUMNS = 1, TERMS = 2, BLOCK = 3, FORM = 4, A_ROW = 5, A_COLUMN = 6, B_ROW = 7, B_COLUMN = 8, C_ROW = 9, A_BATCH = 10, B_BATCH = 12, C_BATCH = 14, WORDS = 16;
+}
 namespace merge_variant {
 constexpr int NEGATIVE = 0, FLIP = 2, A_LEN = 4, B_LEN = 5, WORDS = 6;
 }
@@ -62,6 +65,9 @@ namespace ScanVariant {
 constexpr int THREADS = 256, ITEMS = 1;
 }
 namespace HistogramVariant {
+constexpr int THREADS = 256, ITEMS = 1;
+}
+namespace ProductVariant {
 constexpr int THREADS = 256, ITEMS = 1;
 }
 namespace MergeVariant {

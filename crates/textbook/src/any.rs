@@ -1,10 +1,10 @@
 //! A variant of any pattern, for callers that learn the pattern at run time.
 
-use crate::{HistogramVariant, MergeVariant, ReduceVariant, ScanVariant, SortVariant};
+use crate::{HistogramVariant, MergeVariant, ProductVariant, ReduceVariant, ScanVariant, SortVariant};
 use isowarp_core::backend::{Leaf, Out};
 use isowarp_core::call::Variant;
 use isowarp_core::error::{Error, Result};
-use isowarp_core::patterns::{HistogramTask, MergeTask, Patterns, ReduceTask, ScanTask, SortTask};
+use isowarp_core::patterns::{HistogramTask, MergeTask, Patterns, ProductTask, ReduceTask, ScanTask, SortTask};
 
 /// A variant of one of the patterns, which [`Call::run_by`](isowarp_core::dynamic::Call::run_by) takes; tasks of the others are
 /// [`Error::InvalidArgument`].
@@ -34,6 +34,8 @@ pub enum Textbook {
     Sort(SortVariant),
     /// Of merges.
     Merge(MergeVariant),
+    /// Of products of matrices.
+    Product(ProductVariant),
 }
 
 macro_rules! variants {
@@ -48,4 +50,4 @@ macro_rules! variants {
         }
     )*};
 }
-variants! { Reduce ReduceTask; Scan ScanTask; Histogram HistogramTask; Sort SortTask; Merge MergeTask; }
+variants! { Reduce ReduceTask; Scan ScanTask; Histogram HistogramTask; Sort SortTask; Merge MergeTask; Product ProductTask; }

@@ -56,6 +56,35 @@ isowarp_core::kernel_params! {
         /// All bins.
         bins: u32,
     }
+    /// Of the rungs of the products' ladder. Steps are in elements.
+    ProductVariantParams("product_variant") {
+        /// Rows of the product.
+        rows: u32,
+        /// Its columns.
+        columns: u32,
+        /// Terms of a sum.
+        terms: u32,
+        /// Terms of a block.
+        block: u32,
+        /// Vectors of four: 1 of A's columns, 2 of B's columns, 4 of the product's.
+        form: u32,
+        /// From a row of A to the next.
+        a_row: u32,
+        /// From a column of A to the next.
+        a_column: u32,
+        /// From a row of B to the next.
+        b_row: u32,
+        /// From a column of B to the next.
+        b_column: u32,
+        /// From a row of C to the next.
+        c_row: u32,
+        /// From a matrix A to the next.
+        a_batch: u64,
+        /// From a matrix B to the next.
+        b_batch: u64,
+        /// From a matrix C to the next.
+        c_batch: u64,
+    }
     /// Of the rungs of the merges' ladder.
     MergeVariantParams("merge_variant") {
         /// Mask that negative keys are joined with, by exclusive or.
@@ -112,6 +141,10 @@ const MERGE_VARIANTS: Template = Template {
     ],
 };
 
+/// Products of matrices.
+const PRODUCT_VARIANTS: Template =
+    Template { name: "product_variants.wgsl", text: include_str!("../wgsl/product_variants.wgsl"), args: &[], bindings: &[] };
+
 /// Sorts: a launch at a time.
 const SORT_VARIANTS: Template = Template {
     name: "sort_variants.wgsl",
@@ -143,6 +176,7 @@ const REDUCE_PTX: Image = Image(include_str!("../ptx/reduce_variants.ptx"));
 const SCAN_PTX: Image = Image(include_str!("../ptx/scan_variants.ptx"));
 const HISTOGRAM_PTX: Image = Image(include_str!("../ptx/histogram_variants.ptx"));
 const MERGE_PTX: Image = Image(include_str!("../ptx/merge_variants.ptx"));
+const PRODUCT_PTX: Image = Image(include_str!("../ptx/product_variants.ptx"));
 const SORT_PTX: Image = Image(include_str!("../ptx/sort_variants.ptx"));
 
 const fn read(name: &'static str) -> Face {
@@ -231,6 +265,9 @@ kernels! {
     HISTOGRAM_VARIANT: HistogramVariantParams = "histogram", "histogram_variant", (HISTOGRAM_VARIANTS, &[]), HISTOGRAM_PTX,
         "histogram_{rung:atomic|private_memory|private_shared|coarsened_contiguous|coarsened_interleaved|aggregated}",
         [Face::write("out", Reach::Swept), scratch("cells")];
+    /// Products of matrices.
+    PRODUCT_VARIANT: ProductVariantParams = "gemm", "product_variant", (PRODUCT_VARIANTS, &[]), PRODUCT_PTX,
+        "product_{rung:naive|coalesced|tiled|register_tiled|vectorised}", [];
     /// Merges.
     MERGE_VARIANT: MergeVariantParams = "merge", "merge_variant", (MERGE_VARIANTS, &[]), MERGE_PTX, "merge_{rung:basic|tiled|circular}",
         [read("a"), read("b"), read("v"), read("w"), write("keys_out"), write("values_out")];

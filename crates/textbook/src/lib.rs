@@ -1,8 +1,8 @@
 //! Algorithms of the textbooks, from the first idea to what became the pattern, for teaching and for benchmarks.
 //!
 //! Each is a [`Variant`](isowarp_core::call::Variant) of a pattern, which the modifier `variant` of its call takes: [`ReduceVariant`], [`ScanVariant`],
-//! [`HistogramVariant`], [`SortVariant`], [`MergeVariant`]. The pattern itself is the last of each. Where order counts, each has one of its own, the same on
-//! every device:
+//! [`HistogramVariant`], [`SortVariant`], [`MergeVariant`], [`ProductVariant`]. The pattern itself is the last of each. Where order counts, each has one of
+//! its own, the same on every device:
 //!
 //! ```
 //! use isowarp::prelude::*;
@@ -39,6 +39,7 @@ mod columns;
 pub mod histogram;
 pub mod kernels;
 pub mod merge;
+pub mod product;
 pub mod reduce;
 pub mod scan;
 pub mod sort;
@@ -48,6 +49,7 @@ mod tests;
 pub use any::Textbook;
 pub use histogram::HistogramVariant;
 pub use merge::MergeVariant;
+pub use product::ProductVariant;
 pub use reduce::ReduceVariant;
 pub use scan::ScanVariant;
 pub use sort::SortVariant;

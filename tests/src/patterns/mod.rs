@@ -4,6 +4,7 @@ mod accuracy;
 mod atomics;
 mod by_order;
 mod concurrency;
+mod convolution;
 mod counted;
 mod elementary;
 mod exact;
@@ -33,6 +34,7 @@ mod narrow;
 mod pairs;
 mod probe;
 mod product;
+mod product_variants;
 mod random;
 mod reduce;
 mod reduce_custom;
@@ -100,12 +102,14 @@ pub fn table<B: Target>() -> Vec<Case<B>> {
         merge_from::cases,
         merge_sort::cases,
         merge_variants::cases,
+        product_variants::cases,
         moves::cases,
         scatter_combine::cases,
         atomics::cases,
         filter::cases,
         fft::cases,
         concurrency::cases,
+        convolution::cases,
         forms::cases,
         lazy::cases,
         loops::cases,

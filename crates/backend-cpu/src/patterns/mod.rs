@@ -1,6 +1,7 @@
 //! One file a pattern.
 
 mod accumulators;
+mod convolution;
 mod fft;
 mod filter;
 mod groups;

@@ -18,7 +18,7 @@ const ROWS: usize = 4;
 const COLUMNS: usize = 32;
 
 /// A type of sums, and how it is computed with.
-trait Term: Pod + Send + Sync + Default {
+pub(super) trait Term: Pod + Send + Sync + Default {
     fn fused(a: Self, b: Self, c: Self) -> Self;
     fn add(a: Self, b: Self) -> Self;
     fn of(bits: u64) -> Self;

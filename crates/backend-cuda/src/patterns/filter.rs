@@ -69,6 +69,7 @@ impl Run<FilterTask> for Cuda {
             Border::Clamp => 0,
             Border::Zero => 1,
             Border::Mirror => 2,
+            Border::Wrap => 3,
         };
         let kernel = self.kernel((TABLE[format + channels][what], 0), &[])?;
         let across = samples.div_ceil(WARP * samples_of_thread);

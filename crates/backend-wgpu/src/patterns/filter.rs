@@ -85,6 +85,7 @@ pub(super) fn holes(task: &FilterTask, signature: &Signature, dialect: Dialect) 
                 Border::Clamp => 0,
                 Border::Zero => 1,
                 Border::Mirror => 2,
+                Border::Wrap => 3,
             },
         ),
         ("wide", vector(task.dtype != DType::U8)),

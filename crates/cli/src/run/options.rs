@@ -1,11 +1,13 @@
 //! The options of `isowarp run`, each declared once; a verb names those that it takes.
 
+mod convolution;
 mod fourier;
 mod histogram;
 mod product;
 mod random;
 mod simulation;
 
+pub(super) use convolution::*;
 pub(super) use fourier::*;
 pub(super) use histogram::*;
 pub(super) use product::*;
@@ -63,6 +65,7 @@ pub(crate) struct RunArgs {
     pub(crate) transposed_a: bool,
     pub(crate) transposed_b: bool,
     pub(crate) blocks: Option<BlocksArg>,
+    pub(crate) windows: Windows,
     pub(crate) by: Option<i64>,
     pub(crate) digits: Option<i32>,
     pub(crate) saturate: bool,
@@ -158,6 +161,7 @@ impl RunArgs {
             transposed_a: one(m, "trans-a") == Some(true),
             transposed_b: one(m, "trans-b") == Some(true),
             blocks: one(m, "blocks"),
+            windows: Windows::of(m),
             by: one(m, "by"),
             digits: one(m, "digits"),
             saturate: one(m, "saturate") == Some(true),

@@ -2,7 +2,7 @@
 
 use super::accuracy::ExactSum;
 pub(super) use super::results::Results;
-use super::{Distribution, DynBuffer, DynInputs, Fourier, Histogram, Norm, Operator, Product, Simulation, cast_to};
+use super::{Convolution, Distribution, DynBuffer, DynInputs, Fourier, Histogram, Norm, Operator, Product, Simulation, cast_to};
 use crate::backend::Backend;
 use crate::buffer::{Buffer, Memory as _};
 use crate::call::Variant;
@@ -151,6 +151,8 @@ pub enum Call {
     Exact(ExactSum, Over),
     /// The product of two matrices, which a third one may be added to, to their register type.
     Product(Product),
+    /// The convolution of images by filters, to their register type.
+    Convolve(Convolution),
     /// Distances of pairs of floats in units in the last place, `u32` or `u64`; and the words of [`UlpWords::words`](crate::patterns::UlpWords::words).
     Ulp,
     /// A transform along axes of an array of this shape: of points, pairs of floats, or of real numbers where these are transformed.
@@ -415,6 +417,7 @@ impl<'a, B: Patterns> Job<'a, B> {
             Call::OrderedSum(order, over) => self.ordered_sum(*order, over),
             Call::Exact(of, over) => self.exact(*of, over),
             Call::Product(of) => self.product(of),
+            Call::Convolve(of) => self.convolution(of),
             Call::Ulp => self.ulp(),
             Call::Fft(of, shape) => self.fft(of, shape),
             Call::Simulate(of) => self.simulate(of),

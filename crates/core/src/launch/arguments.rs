@@ -100,6 +100,33 @@ kernel_params! {
         /// Terms of a chain.
         block: u32,
     }
+    /// Of convolutions of planes.
+    ConvolveParams("convolve") {
+        /// Elements of a row of an image.
+        image_width: u32,
+        /// Rows of an image.
+        image_height: u32,
+        /// Results of a row.
+        width: u32,
+        /// Rows of results.
+        height: u32,
+        /// Taps of a row of a filter.
+        taps_x: u32,
+        /// Rows of a filter.
+        taps_y: u32,
+        /// Elements that the first window begins before a row.
+        before_x: u32,
+        /// Rows that it begins before the first one.
+        before_y: u32,
+        /// [`Border`](crate::patterns::Border): 0 clamp, 1 zero, 2 mirror, 3 wrap.
+        border: u32,
+        /// Terms of a block.
+        block: u32,
+        /// Filters, which planes take in turn.
+        filters: u32,
+        /// Whether results are stored in vectors of four.
+        form: u32,
+    }
     /// Of levels of transforms.
     FftParams("fft") {
         /// Points that the levels join.

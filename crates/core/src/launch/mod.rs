@@ -399,6 +399,7 @@ macro_rules! run_planned {
             $crate::patterns::PeersTask,
             $crate::patterns::ExactSumTask,
             $crate::patterns::ProductTask,
+            $crate::patterns::ConvolutionTask,
             $crate::patterns::FftTask,
             $crate::patterns::GatherTask,
             $crate::patterns::ScatterTask,

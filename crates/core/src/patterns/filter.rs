@@ -18,11 +18,13 @@ pub enum Border {
     /// The image mirrored at its edge, which is not repeated: index -1 is 1. (Windows reach at most two pixels out, so images of one or
     /// two pixels are mirrored again until the index is inside.)
     Mirror,
+    /// The image repeated: index -1 is the last.
+    Wrap,
 }
 
 impl Border {
     /// Every rule.
-    pub const ALL: [Self; 3] = [Self::Clamp, Self::Zero, Self::Mirror];
+    pub const ALL: [Self; 4] = [Self::Clamp, Self::Zero, Self::Mirror, Self::Wrap];
 
     /// The pixel that index `i` of an axis of `n` stands for, or `None` for zero.
     ///
@@ -36,6 +38,7 @@ impl Border {
             _ if (0..n).contains(&i) => Some(i),
             Self::Clamp => Some(i.clamp(0, n - 1)),
             Self::Zero => None,
+            Self::Wrap => Some(i.rem_euclid(n)),
             Self::Mirror if n == 1 => Some(0),
             Self::Mirror => {
                 let period = 2 * (n - 1);

@@ -3,6 +3,7 @@
 
 pub mod atomics;
 mod before;
+pub mod convolution;
 pub mod exact;
 mod extreme;
 pub mod fft;
@@ -29,6 +30,7 @@ pub mod ulps;
 pub mod window;
 
 pub use atomics::{Atomics, FixedPoint, Overflow};
+pub use convolution::{ConvolutionCall, ConvolutionTask, Convolutions, Grid, grid};
 pub use exact::{ExactCall, ExactSumTask, ExactSums};
 pub use extreme::{ByEnd, Candidate, Candidates, End, IndexAlone, IndexedCall, ValueAndIndex};
 pub use fft::{Fft, FftCall, FftPlan, FftScalar, FftTask, IrfftCall, RfftCall, RfftPlan, ShiftCall};
@@ -87,6 +89,7 @@ macro_rules! every_task {
             $crate::patterns::HistogramTask,
             $crate::patterns::ExactSumTask,
             $crate::patterns::ProductTask,
+            $crate::patterns::ConvolutionTask,
             $crate::patterns::FftTask,
             $crate::patterns::BallotTask,
             $crate::patterns::PeersTask,

@@ -4,11 +4,13 @@ mod call;
 mod matrix;
 mod packed;
 mod task;
+mod varied;
 
-pub use call::{Addend, Ending, NoAddend, ProductCall, Together};
+pub use call::{Addend, Adding, Ending, NoAddend, ProductCall, Together};
 pub use matrix::{Matrix, Steps, matrix};
 pub use packed::{FixedRow, Packing};
 pub use task::{ProductTask, steps_of};
+pub use varied::VariedProduct;
 
 use super::Map;
 use crate::backend::Run;
@@ -146,7 +148,7 @@ pub trait Products: Run<ProductTask> + Map {
     /// The product of two matrices, row-major in new memory.
     ///
     /// Modifiers: [`alpha`](ProductCall::alpha), [`add`](ProductCall::add), [`finish`](ProductCall::finish), [`epilogue`](ProductCall::epilogue),
-    /// [`order`](ProductCall::order), [`leading`](ProductCall::leading); those of operands are the [matrix](Matrix)'s.
+    /// [`order`](ProductCall::order), [`leading`](ProductCall::leading), [`variant`](ProductCall::variant); those of operands are the [matrix](Matrix)'s.
     ///
     /// ```
     /// # use isowarp::prelude::*;

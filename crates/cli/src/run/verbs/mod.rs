@@ -1,5 +1,6 @@
 //! The rows of the verbs, with the plans that they make, by family.
 
+mod convolution;
 mod fold;
 mod fourier;
 mod histogram;
@@ -18,7 +19,7 @@ use super::registry::Verb;
 use crate::failure::Result;
 
 /// All families, in the order of the help.
-pub(super) const ALL: [&[Verb]; 12] = [
+pub(super) const ALL: [&[Verb]; 13] = [
     map::VERBS,
     fold::VERBS,
     moves::VERBS,
@@ -28,6 +29,7 @@ pub(super) const ALL: [&[Verb]; 12] = [
     segments::VERBS,
     histogram::VERBS,
     product::VERBS,
+    convolution::VERBS,
     fourier::VERBS,
     random::VERBS,
     simulation::VERBS,

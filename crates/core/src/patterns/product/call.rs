@@ -4,7 +4,7 @@ use super::super::{check_aliasing, check_ops};
 use super::matrix::Matrix;
 use super::packed::stored_as;
 use super::{Factor, ProductOrder, ProductTask, Products, Steps, steps_of};
-use crate::backend::{Backend, Leaf};
+use crate::backend::{Backend, Leaf, Out};
 use crate::call::{Finish, Finished, Unchanged};
 use crate::element::DType;
 use crate::error::{Error, Result};
@@ -114,6 +114,8 @@ impl<B: Backend, T: Factor, J: Input<B>, R: Outputs, G: Fn(Expr<T>, J::Exprs) ->
 #[must_use = "nothing is computed before `run` or `write_to`"]
 pub struct ProductCall<'d, B, L, R, T, A = NoAddend, F = Unchanged> {
     device: &'d B,
+    /// The pattern that errors name.
+    pattern: &'static str,
     a: Matrix<L>,
     b: Matrix<R>,
     order: ProductOrder,
@@ -125,7 +127,12 @@ pub struct ProductCall<'d, B, L, R, T, A = NoAddend, F = Unchanged> {
 
 impl<'d, B, L, R, T> ProductCall<'d, B, L, R, T> {
     pub(super) fn new(device: &'d B, a: Matrix<L>, b: Matrix<R>) -> Self {
-        Self { device, a, b, order: ProductOrder::Blocks, alpha: None, addend: NoAddend, ending: Unchanged, leading: None }
+        Self::of_pattern(device, PATTERN, a, b)
+    }
+
+    /// A product as part of another pattern.
+    pub(in crate::patterns) fn of_pattern(device: &'d B, pattern: &'static str, a: Matrix<L>, b: Matrix<R>) -> Self {
+        Self { device, pattern, a, b, order: ProductOrder::Blocks, alpha: None, addend: NoAddend, ending: Unchanged, leading: None }
     }
 }
 
@@ -150,6 +157,22 @@ impl<'d, B, L, R, T, A, F> ProductCall<'d, B, L, R, T, A, F> {
         Self { order, ..self }
     }
 
+    /// The same product of other operands.
+    pub(in crate::patterns) fn with_operands<L2, R2>(self, a: Matrix<L2>, b: Matrix<R2>) -> ProductCall<'d, B, L2, R2, T, A, F> {
+        let Self { device, pattern, order, alpha, addend, ending, leading, .. } = self;
+        ProductCall { device, pattern, a, b, order, alpha, addend, ending, leading }
+    }
+
+    /// The same where operands read so many elements of their inputs.
+    pub(in crate::patterns) fn reading(self, left: u64, right: u64) -> Self {
+        Self { a: self.a.reaching(left), b: self.b.reaching(right), ..self }
+    }
+
+    /// The device.
+    pub(in crate::patterns) fn device(&self) -> &'d B {
+        self.device
+    }
+
     /// Stores rows so many elements apart, at least as many as there are columns; elements between them stay. The next product of a batch follows the last
     /// row.
     pub fn leading(self, step: u64) -> Self {
@@ -171,8 +194,8 @@ impl<'d, B, L, R, T, F> ProductCall<'d, B, L, R, T, NoAddend, F> {
     /// # Ok::<(), isowarp::Error>(())
     /// ```
     pub fn add<I>(self, beta: T, c: I) -> ProductCall<'d, B, L, R, T, Addend<T, I>, F> {
-        let Self { device, a, b, order, alpha, ending, leading, .. } = self;
-        ProductCall { device, a, b, order, alpha, addend: Addend { beta, input: c }, ending, leading }
+        let Self { device, pattern, a, b, order, alpha, ending, leading, .. } = self;
+        ProductCall { device, pattern, a, b, order, alpha, addend: Addend { beta, input: c }, ending, leading }
     }
 }
 
@@ -205,8 +228,8 @@ impl<'d, B: Backend, L, R, T: Factor, A> ProductCall<'d, B, L, R, T, A> {
     }
 
     fn end<E>(self, ending: E) -> ProductCall<'d, B, L, R, T, A, E> {
-        let Self { device, a, b, order, alpha, addend, leading, .. } = self;
-        ProductCall { device, a, b, order, alpha, addend, ending, leading }
+        let Self { device, pattern, a, b, order, alpha, addend, leading, .. } = self;
+        ProductCall { device, pattern, a, b, order, alpha, addend, ending, leading }
     }
 }
 
@@ -239,9 +262,14 @@ where
     /// differ, and inputs of an epilogue that are not as long as the result, [`Error::BufferTooSmall`] for inputs that a matrix reaches beyond,
     /// [`Error::TooLarge`], [`Error::Unsupported`], [`Error::Op`], [`Error::OutOfMemory`], [`Error::WrongDevice`].
     pub fn run(self) -> Result<<F::Out as Outputs>::Buffers<B>> {
-        let out = F::Out::allocate(self.device, self.shape()?.extent)?;
+        let out = self.allocate()?;
         self.write_to(F::Out::refs(&out))?;
         Ok(out)
+    }
+
+    /// New memory for the product.
+    pub(super) fn allocate(&self) -> Result<<F::Out as Outputs>::Buffers<B>> {
+        F::Out::allocate(self.device, self.shape()?.extent)
     }
 
     /// Enqueues the product into the caller's memory.
@@ -249,8 +277,20 @@ where
     /// # Errors
     /// As [`run`](Self::run), and [`Error::BufferTooSmall`] for outputs, [`Error::Aliasing`] where one overlaps an operand.
     pub fn write_to(self, out: <F::Out as Outputs>::Refs<'_, B>) -> Result<()> {
-        let (device, shape) = (self.device, self.shape()?);
-        let mut c = Collector::new(device, PATTERN);
+        match self.described(out)? {
+            Some((task, leaves, outs)) => self.device.run(&task, &leaves, &outs),
+            None => Ok(()),
+        }
+    }
+
+    /// Checks the call, and says what its task is over which operands, if there is anything to do.
+    #[allow(clippy::type_complexity, reason = "a task with its operands")]
+    pub(in crate::patterns) fn described(
+        &self,
+        out: <F::Out as Outputs>::Refs<'_, B>,
+    ) -> Result<Option<(ProductTask, Vec<Leaf<B::Raw>>, Vec<Out<B::Raw>>)>> {
+        let (device, pattern, shape) = (self.device, self.pattern, self.shape()?);
+        let mut c = Collector::new(device, pattern);
         let of_a = operand(&mut c, &self.a, shape.batch, "the left matrix")?;
         let of_b = operand(&mut c, &self.b, shape.batch, "the right matrix")?;
         let of_end = c.params.len() as u16;
@@ -294,20 +334,20 @@ where
         })?;
         let [fused, add] = steps_of(T::TY)?;
         let numerics = device.numerics();
-        check_ops(device, PATTERN, numerics, &[&a, &b, &finish, &fused, &add])?;
-        require(device, PATTERN, T::DTYPE)?;
+        check_ops(device, pattern, numerics, &[&a, &b, &finish, &fused, &add])?;
+        require(device, pattern, T::DTYPE)?;
         let mut outs = Vec::new();
         F::Out::outs(device, out, shape.extent, &mut outs)?;
         for (out, _) in &outs {
-            require(device, PATTERN, out.dtype)?;
+            require(device, pattern, out.dtype)?;
         }
         let (operands, ending) = c.leaves.split_at(usize::from(of_end));
         let (left, right) = operands.split_at(usize::from(of_b));
-        check_aliasing(PATTERN, left, self.a.extent(shape.batch)?, &outs, false)?;
-        check_aliasing(PATTERN, right, self.b.extent(shape.batch)?, &outs, false)?;
-        check_aliasing(PATTERN, ending, shape.extent, &outs, true)?;
+        check_aliasing(pattern, left, self.a.extent(shape.batch)?, &outs, false)?;
+        check_aliasing(pattern, right, self.b.extent(shape.batch)?, &outs, false)?;
+        check_aliasing(pattern, ending, shape.extent, &outs, true)?;
         if shape.extent == 0 {
-            return Ok(());
+            return Ok(None);
         }
         let Shape { m, n, k, batch, steps, .. } = shape;
         let in_batch = |steps: Steps, batched: Option<u64>| Steps { batch: if batched.is_some() { steps.batch } else { 0 }, ..steps };
@@ -325,8 +365,8 @@ where
             c_steps: steps,
             numerics,
         };
-        let outs: Vec<_> = outs.into_iter().map(|(out, _)| out).collect();
-        device.run(&task, &c.leaves, &outs)
+        let outs = outs.into_iter().map(|(out, _)| out).collect();
+        Ok(Some((task, c.leaves, outs)))
     }
 
     /// The shape of the result, of operands that fit.

@@ -11,6 +11,8 @@ pub struct Matrix<I> {
     pub(super) steps: Steps,
     /// Matrices of a batch, where there is one.
     pub(super) batch: Option<u64>,
+    /// Elements that the input has to have, where rows and columns do not say it.
+    pub(super) reach: Option<u64>,
 }
 
 /// Elements from a row, a column and a matrix to the next.
@@ -50,7 +52,7 @@ impl Steps {
 /// # Ok::<(), isowarp::Error>(())
 /// ```
 pub fn matrix<I>(input: I, rows: u64, columns: u64) -> Matrix<I> {
-    Matrix { input, rows, columns, steps: Steps { row: columns, column: 1, batch: rows.saturating_mul(columns) }, batch: None }
+    Matrix { input, rows, columns, steps: Steps { row: columns, column: 1, batch: rows.saturating_mul(columns) }, batch: None, reach: None }
 }
 
 impl<I> Matrix<I> {
@@ -83,6 +85,11 @@ impl<I> Matrix<I> {
         Self { batch: Some(count), steps: Steps { batch: step, ..self.steps }, ..self }
     }
 
+    /// The same, reading so many elements of the input.
+    pub(in crate::patterns) fn reaching(self, elements: u64) -> Self {
+        Self { reach: Some(elements), ..self }
+    }
+
     /// Fails where rows overlap by a leading dimension that is too small.
     pub(super) fn check(&self) -> Result<()> {
         let Self { rows, columns, steps: Steps { row, column, .. }, .. } = *self;
@@ -96,6 +103,9 @@ impl<I> Matrix<I> {
 
     /// Elements that the input has to have.
     pub(super) fn extent(&self, batch: u64) -> Result<u64> {
+        if let Some(reach) = self.reach {
+            return Ok(reach);
+        }
         let count = self.batch.map_or(1, |_| batch);
         let too_many = || Error::InvalidArgument { what: "matrix", reason: "its last element is beyond 2^64".to_owned() };
         self.steps.extent([count, self.rows, self.columns]).ok_or_else(too_many)

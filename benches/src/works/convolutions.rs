@@ -1,0 +1,52 @@
+//! Convolutions.
+
+use super::{Ready, Shape, Work, into, one, random, work};
+use isowarp::element::DType;
+use isowarp::prelude::*;
+use isowarp::{Device, Result};
+
+/// Square images of as many elements as there are, or fewer, by square filters. Bytes are those of image and result.
+pub(super) fn works() -> Vec<Work> {
+    vec![
+        work("convolve/3x3", DType::F32, 8, |d, s| plane(d, s, 3)),
+        work("convolve/5x5", DType::F32, 8, |d, s| plane(d, s, 5)),
+        work("convolve/9x9", DType::F32, 8, |d, s| plane(d, s, 9)),
+        work("convolve/17x17", DType::F32, 8, |d, s| plane(d, s, 17)),
+        work("convolve/separable_17", DType::F32, 8, |d, s| {
+            let (side, taps) = (s.n.isqrt(), random::<f32>(d, 17, s.seed ^ 1)?);
+            one::<f32>(d, s, move |d, x, out| {
+                let line = || grid(&taps, &[17]);
+                d.separable(grid(&x.slice(..side * side)?, &[side; 2]), line(), line()).same().write_to(out)
+            })
+        }),
+        work("convolve/fft_65x65", DType::F32, 8, |d, s| {
+            let (side, taps) = (s.n.isqrt(), random::<f32>(d, 65 * 65, s.seed ^ 1)?);
+            one::<f32>(d, s, move |d, x, out| {
+                d.fft_convolve(grid(&x.slice(..side * side)?, &[side; 2]), grid(&taps, &[65; 2])).same().write_to(out)
+            })
+        }),
+        // A layer of a network: 64 channels of 56 x 56 to as many, by filters of 3 x 3.
+        work("convolve/layer_3x3", DType::F32, 8, layer),
+    ]
+}
+
+/// An image by a filter of so many rows and columns.
+fn plane(d: &Device, s: &Shape, taps: u64) -> Result<Ready> {
+    let (side, filter) = (s.n.isqrt(), random::<f32>(d, taps * taps, s.seed ^ 1)?);
+    one::<f32>(d, s, move |d, x, out| {
+        d.convolve(grid(&x.slice(..side * side)?, &[side; 2]), grid(&filter, &[taps; 2])).same().write_to(out)
+    })
+}
+
+/// As many images as there are elements for; of fewer, one of one channel.
+fn layer(d: &Device, s: &Shape) -> Result<Ready> {
+    let whole = s.n / (64 * 56 * 56);
+    let (batch, channels, side) = if whole == 0 { (1, 1, s.n.isqrt()) } else { (whole, 64, 56) };
+    let filter = random::<f32>(d, channels * channels * 9, s.seed ^ 1)?;
+    let x = random::<f32>(d, s.n * s.copies, s.seed)?;
+    into(d, s, x, s.n, move |d, x, out: &Buffer<Device, f32>| {
+        let image = x.slice(..batch * channels * side * side)?;
+        let image = grid(&image, &[side; 2]).channels(channels).batch(batch);
+        d.convolve(image, grid(&filter, &[3; 2]).channels(channels).batch(channels)).same().write_to(out)
+    })
+}

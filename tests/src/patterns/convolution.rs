@@ -1,0 +1,237 @@
+//! P12 convolutions: shapes at the edges of tiles and blocks, channels, groups, strides, borders, transposes, one to three axes, awkward numbers.
+
+use super::input;
+use crate::case::{Cases, Target};
+use crate::data::Fill;
+use half::f16;
+use isowarp::Result;
+use isowarp::buffer::Buffer;
+use isowarp::element::{DType, Element};
+use isowarp::patterns::product::Factor;
+use isowarp::patterns::{Grid, ProductOrder};
+use isowarp::prelude::*;
+
+/// An image and the filters that it is convolved by.
+#[derive(Clone, Copy)]
+struct Layer {
+    batch: u64,
+    channels: u64,
+    image: &'static [u64],
+    filters: u64,
+    groups: u64,
+    taps: &'static [u64],
+}
+
+impl Layer {
+    const fn plain(image: &'static [u64], taps: &'static [u64]) -> Self {
+        Self { batch: 1, channels: 1, image, filters: 1, groups: 1, taps }
+    }
+
+    fn name(&self) -> String {
+        let list = |of: &[u64]| of.iter().map(u64::to_string).collect::<Vec<_>>().join("x");
+        let Self { batch, channels, filters, groups, .. } = self;
+        format!("{batch}x{channels}x{}/{filters}g{groups}x{}", list(self.image), list(self.taps))
+    }
+
+    fn operands<B: Target, T: Element>(&self, d: &B, fill: Fill) -> Result<(Buffer<B, T>, Buffer<B, T>)> {
+        let [points, taps] = [self.image, self.taps].map(|of| of.iter().product::<u64>());
+        let image = input::<B, T>(d, fill, self.batch * self.channels * points, "image")?;
+        Ok((image, input::<B, T>(d, fill, self.filters * (self.channels / self.groups) * taps, "filter")?))
+    }
+
+    fn image<I>(&self, x: I) -> Grid<I> {
+        grid(x, self.image).channels(self.channels).batch(self.batch)
+    }
+
+    fn filter<I>(&self, x: I) -> Grid<I> {
+        grid(x, self.taps).channels(self.channels / self.groups).batch(self.filters)
+    }
+}
+
+const LAYERS: [Layer; 9] = [
+    Layer::plain(&[1], &[1]),
+    Layer::plain(&[1000], &[7]),
+    Layer::plain(&[40, 70], &[3, 3]),
+    Layer::plain(&[64, 300], &[5, 9]),
+    Layer::plain(&[50, 40], &[33, 33]),
+    Layer::plain(&[9, 10, 11], &[3, 2, 3]),
+    // The first layers of LeNet-5, and one whose sums have several blocks.
+    Layer { batch: 2, channels: 1, image: &[32, 32], filters: 6, groups: 1, taps: &[5, 5] },
+    Layer { batch: 2, channels: 6, image: &[14, 14], filters: 16, groups: 1, taps: &[5, 5] },
+    Layer { batch: 1, channels: 70, image: &[12, 13], filters: 20, groups: 1, taps: &[3, 3] },
+];
+
+fn plain<B: Target, T: Element<Reg: Factor>>(c: &mut Cases<B>, fill: Fill, layer: Layer, quick: bool) {
+    let case = c.add(format!("convolve/plain/{}/{}/{}", T::DTYPE, fill.name(), layer.name()), move |d| {
+        let (image, filter) = layer.operands::<B, T>(d, fill)?;
+        d.convolve(layer.image(&image), layer.filter(&filter)).run()
+    });
+    let case = if T::DTYPE.size_bytes() == 8 { case.needs(&[T::DTYPE]) } else { case };
+    case.quick = quick;
+}
+
+pub(super) fn cases<B: Target>(c: &mut Cases<B>) {
+    for (k, layer) in LAYERS.into_iter().enumerate() {
+        plain::<B, f32>(c, Fill::Plain, layer, k != 4);
+        plain::<B, i32>(c, Fill::Bits, layer, k % 4 == 2);
+        plain::<B, f64>(c, Fill::Plain, layer, k % 4 == 3);
+    }
+    let small = Layer { batch: 2, channels: 2, image: &[9, 13], filters: 3, groups: 1, taps: &[3, 4] };
+    for fill in Fill::ALL {
+        plain::<B, f32>(c, fill, small, fill == Fill::Bits);
+        plain::<B, f32>(c, fill, Layer::plain(&[20, 140], &[3, 5]), fill == Fill::Bits);
+    }
+    plain::<B, f16>(c, Fill::Bits, small, true);
+    plain::<B, i8>(c, Fill::Bits, small, false);
+    plain::<B, u8>(c, Fill::Bits, small, true);
+    plain::<B, u16>(c, Fill::Bits, small, false);
+    plain::<B, u32>(c, Fill::Bits, small, false);
+    borders(c);
+    modified(c);
+    transposes(c);
+    epilogues(c);
+    composed(c);
+}
+
+fn borders<B: Target>(c: &mut Cases<B>) {
+    let layers = [
+        Layer::plain(&[17], &[6]),
+        Layer::plain(&[11, 70], &[5, 3]),
+        Layer::plain(&[3, 5], &[9, 7]),
+        Layer { batch: 2, channels: 4, image: &[6, 7], filters: 4, groups: 2, taps: &[3, 3] },
+        Layer::plain(&[4, 5, 6], &[3, 3, 3]),
+    ];
+    for (k, layer) in layers.into_iter().enumerate() {
+        for border in Border::ALL {
+            c.add(format!("convolve/border/{border:?}/{}", layer.name()), move |d| {
+                let (image, filter) = layer.operands::<B, f32>(d, Fill::Plain)?;
+                let call = || d.convolve(layer.image(&image), layer.filter(&filter)).groups(layer.groups).border(border);
+                let far = layer.taps.iter().map(|&taps| taps + 3).collect::<Vec<_>>();
+                Ok((call().same().run()?, call().padding(&far).run()?))
+            })
+            .quick &= k == 1 || border == Border::Zero;
+        }
+    }
+}
+
+/// Strides, dilations, groups, flips, the order of one chain, views and operators as operands.
+fn modified<B: Target>(c: &mut Cases<B>) {
+    let image = Layer { batch: 2, channels: 6, image: &[20, 23], filters: 9, groups: 3, taps: &[3, 4] };
+    for layer in [Layer::plain(&[40, 150], &[5, 4]), image] {
+        let name = layer.name();
+        for (stride, dilation) in [([2, 1], [1, 1]), ([1, 3], [2, 1]), ([3, 2], [2, 3])] {
+            let [a, b] = [stride, dilation].map(|of| format!("{}x{}", of[0], of[1]));
+            c.add(format!("convolve/stride_{a}/dilation_{b}/{name}"), move |d| {
+                let (image, filter) = layer.operands::<B, f32>(d, Fill::Plain)?;
+                let call = d.convolve(layer.image(&image), layer.filter(&filter)).groups(layer.groups);
+                call.stride(&stride).dilation(&dilation).padding_by(&[1, 0], &[0, 2]).run()
+            });
+        }
+        c.add(format!("convolve/flipped/{name}"), move |d| {
+            let (image, filter) = layer.operands::<B, f32>(d, Fill::Plain)?;
+            d.convolve(layer.image(&image), layer.filter(&filter)).groups(layer.groups).flipped().same().run()
+        });
+        c.add(format!("convolve/fused/{name}"), move |d| {
+            let (image, filter) = layer.operands::<B, f32>(d, Fill::Plain)?;
+            let operands = (layer.image(image.map(|x| x.abs().sqrt())), layer.filter(filter.reversed()));
+            d.convolve(operands.0, operands.1).groups(layer.groups).padding(&[2, 1]).run()
+        });
+        c.add(format!("convolve/of_indices/{name}"), move |d| {
+            let (image, filter) = layer.operands::<B, f32>(d, Fill::Plain)?;
+            let numbers = (&image, index()).map(|(x, i)| x + (i & 7u32).cast::<f32>());
+            d.convolve(layer.image(numbers), layer.filter(&filter)).groups(layer.groups).run()
+        });
+    }
+    let layer = LAYERS[8];
+    c.add("convolve/chain", move |d| {
+        let (image, filter) = layer.operands::<B, f32>(d, Fill::Plain)?;
+        d.convolve(layer.image(&image), layer.filter(&filter)).order(ProductOrder::Chain).run()
+    });
+    c.add("convolve/chain/plane", |d| {
+        let layer = LAYERS[4];
+        let (image, filter) = layer.operands::<B, f32>(d, Fill::Plain)?;
+        d.convolve(layer.image(&image), layer.filter(&filter)).order(ProductOrder::Chain).run()
+    });
+    c.add("convolve/empty", |d| {
+        let (image, filter) = (d.buffer::<f32>(0)?, input::<B, f32>(d, Fill::Plain, 12, "filter")?);
+        let none = d.convolve(grid(&image, &[5, 6]).batch(0), grid(&filter, &[3, 4])).run()?;
+        let x = input::<B, f32>(d, Fill::Plain, 30, "image")?;
+        Ok((none, d.convolve(grid(&x, &[5, 6]), grid(&image, &[3, 4]).batch(0)).run()?))
+    });
+}
+
+fn transposes<B: Target>(c: &mut Cases<B>) {
+    for (groups, stride, dilation) in [(1, [1, 1], [1, 1]), (1, [2, 3], [1, 2]), (2, [3, 2], [2, 1])] {
+        let [a, b] = [stride, dilation].map(|of| format!("{}x{}", of[0], of[1]));
+        c.add(format!("convolve/transposed/g{groups}/stride_{a}/dilation_{b}"), move |d| {
+            let x = input::<B, f32>(d, Fill::Plain, 2 * 4 * 5 * 6, "image")?;
+            let filter = input::<B, f32>(d, Fill::Plain, 4 * 3 * 4 * 3, "filter")?;
+            let call = || {
+                let call = d.convolve(grid(&x, &[5, 6]).channels(4).batch(2), grid(&filter, &[4, 3]).channels(3).batch(4));
+                call.groups(groups).stride(&stride).dilation(&dilation)
+            };
+            let padded = call().padding(&[2, 1]);
+            let larger = padded.clone().transposed();
+            let extents = larger.extents()?;
+            let to = [extents[0] + stride[0] - 1, extents[1] + stride[1] - 1];
+            Ok((call().transposed().run()?, padded.clone().transposed().flipped().run()?, padded.transposed_to(&to).run()?))
+        });
+    }
+    c.add("convolve/transposed/signal", |d| {
+        let (x, filter) = (input::<B, i16>(d, Fill::Bits, 40, "image")?, input::<B, i16>(d, Fill::Bits, 7, "filter")?);
+        d.convolve(grid(&x, &[40]), grid(&filter, &[7])).stride(&[3]).transposed().run()
+    });
+}
+
+fn epilogues<B: Target>(c: &mut Cases<B>) {
+    for layer in [LAYERS[2], LAYERS[3], LAYERS[7]] {
+        let name = layer.name();
+        c.add(format!("convolve/alpha_beta/{name}"), move |d| {
+            let (image, filter) = layer.operands::<B, f32>(d, Fill::Plain)?;
+            let call = || d.convolve(layer.image(&image), layer.filter(&filter));
+            let old = call().run()?;
+            let scaled = call().alpha(0.7).run()?;
+            call().alpha(1.5).add(-0.25, &old).write_to(&old)?;
+            Ok((scaled, old))
+        });
+        c.add(format!("convolve/layer/{name}"), move |d| {
+            let (image, filter) = layer.operands::<B, f32>(d, Fill::Plain)?;
+            let bias = input::<B, f32>(d, Fill::Plain, layer.filters, "bias")?;
+            let call = d.convolve(layer.image(&image), layer.filter(&filter));
+            let extents = call.extents()?;
+            let of_filters = bias.broadcast(&[layer.filters, 1, 1], &[layer.batch, layer.filters, extents[0], extents[1]]);
+            call.epilogue((of_filters, index()), |y, (bias, i)| ((y + bias).max(0.0).store_as::<f16>(), y.cast::<i32>() + i.cast::<i32>()))
+                .run()
+        });
+    }
+    c.add("convolve/narrow_results", |d| {
+        let layer = Layer::plain(&[20, 77], &[3, 3]);
+        let (image, filter) = layer.operands::<B, u8>(d, Fill::Bits)?;
+        d.convolve(layer.image(&image), layer.filter(&filter)).same().finish(|y| (y >> 11).store_as::<u8>()).run()
+    });
+}
+
+/// Separable filters, and convolutions by transforms.
+fn composed<B: Target>(c: &mut Cases<B>) {
+    for (size, border) in [([40u64, 71u64], Border::Zero), ([33, 50], Border::Mirror), ([20, 9], Border::Wrap)] {
+        c.add(format!("separable/{}x{}/{border:?}", size[0], size[1]), move |d| {
+            let x = input::<B, f32>(d, Fill::Plain, 3 * size[0] * size[1], "image")?;
+            let (across, down) = (input::<B, f32>(d, Fill::Plain, 9, "across")?, input::<B, f32>(d, Fill::Plain, 4, "down")?);
+            let call = || d.separable(grid(&x, &size).channels(3), grid(&across, &[9]), grid(&down, &[4])).border(border);
+            Ok((call().same().run()?, call().padding(&[3, 5]).flipped().run()?))
+        });
+    }
+    for (image, taps) in [(&[100u64][..], &[31u64][..]), (&[1], &[1]), (&[27, 40], &[6, 9]), (&[6, 7, 8], &[3, 2, 3])] {
+        let layer = Layer { batch: 2, channels: 1, image, filters: 1, groups: 1, taps };
+        c.add(format!("fft_convolve/f32/{}", layer.name()), move |d| {
+            let (x, filter) = layer.operands::<B, f32>(d, Fill::Plain)?;
+            let call = || d.fft_convolve(layer.image(&x), layer.filter(&filter));
+            Ok((call().run()?, call().same().run()?, call().valid().run()?))
+        });
+        c.add(format!("fft_convolve/f64/{}", layer.name()), move |d| {
+            let (x, filter) = layer.operands::<B, f64>(d, Fill::Plain)?;
+            d.fft_convolve(layer.image(x.map(|x| x * 2.0)), layer.filter(&filter)).run()
+        })
+        .needs(&[DType::F64]);
+    }
+}
