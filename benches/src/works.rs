@@ -8,6 +8,7 @@ mod products;
 mod ready;
 mod rungs;
 mod simulations;
+mod solves;
 mod transforms;
 
 use isowarp::backend::Backend as _;
@@ -178,6 +179,7 @@ pub fn works() -> Vec<Work> {
     all.extend(inputs::works());
     all.extend(groups::works());
     all.extend(products::works());
+    all.extend(solves::works());
     all.extend(simulations::works());
     all.extend(forms::works());
     all.extend(transforms::works());

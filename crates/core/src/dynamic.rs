@@ -20,6 +20,7 @@ mod results;
 mod scan_total;
 mod select;
 mod simulation;
+mod solve;
 mod truth;
 
 pub use accuracy::ExactSum;
@@ -29,6 +30,7 @@ pub use fourier::Fourier;
 pub use histogram::{Histogram, HistogramTotal};
 pub use operator::Operator;
 pub use product::Product;
+pub use solve::Solving;
 pub use random::Distribution;
 pub use results::Results;
 pub use scan_total::ScanTotal;

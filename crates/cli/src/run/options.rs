@@ -5,16 +5,18 @@ mod histogram;
 mod product;
 mod random;
 mod simulation;
+mod solve;
 
 pub(super) use fourier::*;
 pub(super) use histogram::*;
 pub(super) use product::*;
 pub(super) use random::*;
 pub(super) use simulation::*;
+pub(super) use solve::*;
 
 use super::registry::Verb;
 use crate::args::{
-    BlocksArg, DeviceArgs, Dist, GeneratorArg, LayoutArg, NumericsArg, OptionKind, Ord, OrderArg, RoundingArg, Side, StartArg,
+    BlocksArg, DeviceArgs, Dist, GeneratorArg, LayoutArg, NumericsArg, OptionKind, Ord, OrderArg, PivotsArg, RoundingArg, Side, StartArg,
 };
 use clap::builder::{EnumValueParser, PossibleValuesParser, TypedValueParser as _};
 use clap::{Arg, ArgAction, ArgMatches, ValueEnum, value_parser};
@@ -37,6 +39,12 @@ pub(crate) struct RunArgs {
     pub(crate) flags: bool,
     pub(crate) then: Option<String>,
     pub(crate) count: Option<PathBuf>,
+    pub(crate) permutation: Option<PathBuf>,
+    pub(crate) status: Option<PathBuf>,
+    pub(crate) pivots: Option<PivotsArg>,
+    pub(crate) lower: bool,
+    pub(crate) upper: bool,
+    pub(crate) unit: bool,
     pub(crate) width: Option<u64>,
     pub(crate) step: Option<u64>,
     pub(crate) lengths: Option<PathBuf>,
@@ -132,6 +140,12 @@ impl RunArgs {
             flags: one(m, "flags") == Some(true),
             then: one(m, "then"),
             count: one(m, "count"),
+            permutation: one(m, "permutation"),
+            status: one(m, "status"),
+            pivots: one(m, "pivots"),
+            lower: one(m, "lower") == Some(true),
+            upper: one(m, "upper") == Some(true),
+            unit: one(m, "unit") == Some(true),
             width: one(m, "width"),
             step: one(m, "step"),
             lengths: one(m, "lengths"),

@@ -2,7 +2,7 @@
 
 use super::accuracy::ExactSum;
 pub(super) use super::results::Results;
-use super::{Distribution, DynBuffer, DynInputs, Fourier, Histogram, Norm, Operator, Product, Simulation, cast_to};
+use super::{Distribution, DynBuffer, DynInputs, Fourier, Histogram, Norm, Operator, Product, Simulation, Solving, cast_to};
 use crate::backend::Backend;
 use crate::buffer::{Buffer, Memory as _};
 use crate::call::Variant;
@@ -151,6 +151,8 @@ pub enum Call {
     Exact(ExactSum, Over),
     /// The product of two matrices, which a third one may be added to, to their register type.
     Product(Product),
+    /// Solutions, factors, inverses or determinants of square matrices, to their type; beside them a permutation of LU, and the status of each system, `u32`.
+    Solve(Solving),
     /// Distances of pairs of floats in units in the last place, `u32` or `u64`; and the words of [`UlpWords::words`](crate::patterns::UlpWords::words).
     Ulp,
     /// A transform along axes of an array of this shape: of points, pairs of floats, or of real numbers where these are transformed.
@@ -329,7 +331,7 @@ impl Call {
                 false
             }
             Self::Partition(..) | Self::Unique | Self::RunLengthEncode | Self::RunLengthDecode | Self::Histogram(_) => false,
-            Self::Ulp | Self::Ballot(..) | Self::Match(_) | Self::Tickets => false,
+            Self::Ulp | Self::Solve(_) | Self::Ballot(..) | Self::Match(_) | Self::Tickets => false,
             _ => true,
         }
     }
@@ -415,6 +417,7 @@ impl<'a, B: Patterns> Job<'a, B> {
             Call::OrderedSum(order, over) => self.ordered_sum(*order, over),
             Call::Exact(of, over) => self.exact(*of, over),
             Call::Product(of) => self.product(of),
+            Call::Solve(of) => self.solve(of),
             Call::Ulp => self.ulp(),
             Call::Fft(of, shape) => self.fft(of, shape),
             Call::Simulate(of) => self.simulate(of),

@@ -393,6 +393,7 @@ macro_rules! run_planned {
             $crate::patterns::ExactSumTask,
             $crate::patterns::ProductTask,
             $crate::patterns::FftTask,
+            $crate::patterns::SolveTask,
             $crate::patterns::GatherTask,
             $crate::patterns::ScatterTask,
             $crate::patterns::ScatterFromTask,

@@ -11,6 +11,7 @@ mod random;
 mod segments;
 mod select;
 mod simulation;
+mod solve;
 mod sorted;
 
 use super::options::RunArgs;
@@ -18,7 +19,7 @@ use super::registry::Verb;
 use crate::failure::Result;
 
 /// All families, in the order of the help.
-pub(super) const ALL: [&[Verb]; 12] = [
+pub(super) const ALL: [&[Verb]; 13] = [
     map::VERBS,
     fold::VERBS,
     moves::VERBS,
@@ -28,6 +29,7 @@ pub(super) const ALL: [&[Verb]; 12] = [
     segments::VERBS,
     histogram::VERBS,
     product::VERBS,
+    solve::VERBS,
     fourier::VERBS,
     random::VERBS,
     simulation::VERBS,
