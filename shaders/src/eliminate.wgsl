@@ -56,7 +56,7 @@ fn store_{{ name }}(i: u32, v: Num) {
 {% endif %}
 {% endfor %}
 
-fn get(at: u32) -> Num {
+fn element(at: u32) -> Num {
     return {{ "load_x(at)" if memory else "space[at]" }};
 }
 fn put(at: u32, v: Num) {
@@ -84,8 +84,8 @@ fn put_order(i: u32, v: u32) {
 }
 {% endif %}
 fn exchange(a: u32, b: u32) {
-    let v = get(a);
-    put(a, get(b));
+    let v = element(a);
+    put(a, element(b));
     put(b, v);
 }
 fn exchange_order(a: u32, b: u32) {
@@ -175,7 +175,7 @@ fn {{ "panel" if panel else "eliminate" }}(@builtin(workgroup_id) id: vec3<u32>,
 {% if full %}
             for (var i = k + i0; i < rows; i += row_lanes) {
                 for (var j = k + j0; j < n; j += column_lanes) {
-                    let found = key(get(base + i * pitch + j));
+                    let found = key(element(base + i * pitch + j));
                     if (place == NOWHERE || found > best) {
                         best = found;
                         place = i * n + j;
@@ -184,7 +184,7 @@ fn {{ "panel" if panel else "eliminate" }}(@builtin(workgroup_id) id: vec3<u32>,
             }
 {% else %}
             for (var i = k + own; i < rows; i += size) {
-                let found = key(get(base + i * pitch + k));
+                let found = key(element(base + i * pitch + k));
                 if (place == NOWHERE || found > best) {
                     best = found;
                     place = i;
@@ -238,7 +238,7 @@ fn {{ "panel" if panel else "eliminate" }}(@builtin(workgroup_id) id: vec3<u32>,
 {% endif %}
             meet();
         }
-        let pivot = get(diagonal);
+        let pivot = element(diagonal);
         let found = key(pivot);
         if (status == 0u) {
 {% if det or panel %}
@@ -256,15 +256,15 @@ fn {{ "panel" if panel else "eliminate" }}(@builtin(workgroup_id) id: vec3<u32>,
         }
         if (found != NOTHING) {
             for (var i = k + 1u + own; i < rows; i += size) {
-                put(base + i * pitch + k, div(get(base + i * pitch + k), pivot));
+                put(base + i * pitch + k, div(element(base + i * pitch + k), pivot));
             }
         }
         meet();
         for (var i = k + 1u + i0; i < rows; i += row_lanes) {
-            let l = get(base + i * pitch + k);
+            let l = element(base + i * pitch + k);
             for (var j = k + 1u + j0; j < columns; j += column_lanes) {
                 let at = base + i * pitch + j;
-                put(at, minus(l, get(base + k * pitch + j), get(at)));
+                put(at, minus(l, element(base + k * pitch + j), element(at)));
             }
         }
         meet();
@@ -273,17 +273,17 @@ fn {{ "panel" if panel else "eliminate" }}(@builtin(workgroup_id) id: vec3<u32>,
 {% if not panel and rhs > 0 %}
     for (var left = n; left > 0u; left--) {
         let k = left - 1u;
-        let pivot = get(base + k * (pitch + 1u));
+        let pivot = element(base + k * (pitch + 1u));
         for (var j = own; j < rights; j += size) {
             let at = base + k * pitch + n + j;
-            put(at, div(get(at), pivot));
+            put(at, div(element(at), pivot));
         }
         meet();
         for (var i = i0; i < k; i += row_lanes) {
-            let u = get(base + i * pitch + k);
+            let u = element(base + i * pitch + k);
             for (var j = j0; j < rights; j += column_lanes) {
                 let at = base + i * pitch + n + j;
-                put(at, minus(u, get(base + k * pitch + n + j), get(at)));
+                put(at, minus(u, element(base + k * pitch + n + j), element(at)));
             }
         }
         meet();
@@ -293,7 +293,7 @@ fn {{ "panel" if panel else "eliminate" }}(@builtin(workgroup_id) id: vec3<u32>,
             let i = e / rights;
             let j = e % rights;
             let to = {{ "order_at(orders + i)" if full else "i" }};
-            let v = get(base + i * pitch + n + j);
+            let v = element(base + i * pitch + n + j);
             store_y((system * rows + to) * rights + j, bitcast<Num>(select(bitcast<Bits>(v), NAN, status != 0u)));
         }
     }
@@ -302,7 +302,7 @@ fn {{ "panel" if panel else "eliminate" }}(@builtin(workgroup_id) id: vec3<u32>,
     if (there) {
         for (var i = own / row_lanes; i < rows; i += column_lanes) {
             for (var j = own % row_lanes; j < n; j += row_lanes) {
-                store_x((system * rows + i) * n + j, get(base + i * pitch + j));
+                store_x((system * rows + i) * n + j, element(base + i * pitch + j));
             }
         }
         for (var i = own; i < rows; i += size) {

@@ -30,11 +30,11 @@ pub use fourier::Fourier;
 pub use histogram::{Histogram, HistogramTotal};
 pub use operator::Operator;
 pub use product::Product;
-pub use solve::Solving;
 pub use random::Distribution;
 pub use results::Results;
 pub use scan_total::ScanTotal;
 pub use simulation::Simulation;
+pub use solve::Solving;
 pub use truth::of_elements;
 
 use crate::backend::{Backend, Leaf, RawBuffer, Run};

@@ -70,7 +70,7 @@ pub(super) fn cases<B: Target>(c: &mut Cases<B>) {
 /// Every result of a matrix of so many rows.
 fn all<B: Target, T: SolveScalar>(c: &mut Cases<B>, fill: Fill, n: u64, batch: u64, quick: bool) {
     let (f, ty, rights) = (fill.name(), T::DTYPE, 1 + n % 4);
-    let mut add = |case: &mut crate::case::Case<B>| {
+    let add = |case: &mut crate::case::Case<B>| {
         case.quick = quick;
     };
     let wide = T::DTYPE == DType::F64;
@@ -135,13 +135,13 @@ fn pivots<B: Target>(c: &mut Cases<B>) {
         // The second system of three has two equal rows, or a column of zeros.
         c.add(format!("solve/singular/{n}"), move |d| {
             let a = square::<B, f32>(d, Fill::Plain, n, 3)?;
-            let broken = (index(), array(&a)).map(move |(i, a)| {
+            let broken = d.map((counting(n * n * 3), array(&a)), move |(i, a)| {
                 let (n, at) = (n as u32, i % (n * n) as u32);
                 let of_last = (i / (n * n) as u32).eq(1) & (at / n).eq(n - 1);
                 select(of_last, a.at(i - (n - 1) * n), a.at(i)) * select((i / (n * n) as u32).eq(2) & (at % n).eq(n / 2), 0.0, 1.0)
-            });
+            })?;
             let b = input::<B, f32>(d, Fill::Plain, n * 3, "b")?;
-            let m = matrix(broken, n, n).batch(3);
+            let m = matrix(&broken, n, n).batch(3);
             let (x, status) = d.solve(m, matrix(&b, n, 1).batch(3)).run()?;
             Ok((x, status, d.determinant(m).run()?, d.lu(m).run()?))
         });

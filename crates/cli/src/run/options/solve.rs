@@ -25,5 +25,8 @@ pub(in crate::run) fn permutation() -> Arg {
 }
 
 pub(in crate::run) fn status() -> Arg {
-    path("status", "The .npy file that takes 0 for each sound matrix, and 1 + the step that found a pivot of zero, infinity or NaN for others, u32")
+    path(
+        "status",
+        "The .npy file that takes 0 for each sound matrix, and 1 + the step that found a pivot of zero, infinity or NaN for others, u32",
+    )
 }

@@ -102,7 +102,10 @@ fn solve(args: &RunArgs, inputs: &[Array]) -> Result<Plan> {
         ([count, rows, columns], _) if *rows == n => (Some(*count), *columns),
         _ => {
             let message = format!("the right-hand sides have shape {}, and the matrix {n} rows", b.shape_text());
-            return Err(Failure::failed(message, "right-hand sides are vectors or matrices of as many rows, of a batch with its axis before them"));
+            return Err(Failure::failed(
+                message,
+                "right-hand sides are vectors or matrices of as many rows, of a batch with its axis before them",
+            ));
         }
     };
     if let (Some(a), Some(b)) = (batch, of_b)
