@@ -1,5 +1,6 @@
 //! The options of `isowarp run`, each declared once; a verb names those that it takes.
 
+mod beside;
 mod fourier;
 mod histogram;
 mod product;
@@ -7,6 +8,7 @@ mod random;
 mod simulation;
 mod solve;
 
+pub(super) use beside::*;
 pub(super) use fourier::*;
 pub(super) use histogram::*;
 pub(super) use product::*;
@@ -346,10 +348,6 @@ pub(super) fn then() -> Arg {
     text("then", "CONDITION", "A second condition; elements for which only this one holds come after those of --op, and before the rest")
 }
 
-pub(super) fn count() -> Arg {
-    path("count", "The .npy file that takes how many elements are in the first part (and in the second, where there is --then), u32")
-}
-
 pub(super) fn width() -> Arg {
     arg("width", "N", "Elements of a group").value_parser(value_parser!(u64).range(1..)).required(true)
 }
@@ -362,10 +360,6 @@ pub(super) fn step() -> Arg {
     arg("step", "N", "Elements from one window to the next; 1 without").value_parser(value_parser!(u64).range(1..))
 }
 
-pub(super) fn lengths() -> Arg {
-    path("lengths", "The .npy file that takes how many there are, u32")
-}
-
 pub(super) fn by_key() -> Arg {
     flag(
         "by-key",
@@ -373,16 +367,8 @@ pub(super) fn by_key() -> Arg {
     )
 }
 
-pub(super) fn keys_out() -> Arg {
-    path("keys-out", "The .npy file that takes the keys of --out's values")
-}
-
 pub(super) fn k() -> Arg {
     arg("k", "N", "How many elements, of each row where there is --axis").short('k').value_parser(value_parser!(u64)).required(true)
-}
-
-pub(super) fn indices() -> Arg {
-    path("indices", "The .npy file that takes where the elements were (of rows, in their row), u32")
 }
 
 pub(super) fn exclusive() -> Arg {

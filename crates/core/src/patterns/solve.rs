@@ -54,30 +54,30 @@ impl SolveScalar for f64 {
 /// | forward substitution | `b(i) - l(i, k) x(k)`, k from 0 to i - 1 | divided by l(i, i), unless that counts as one |
 /// | backward substitution | `b(i) - u(i, k) x(k)`, k from n - 1 down to i + 1 | divided by u(i, i), unless that counts as one |
 ///
-/// Divisions and roots are rounded correctly; there is no product with a reciprocal. So the bits are a function of the matrix, of its size and its pivots: a system
-/// alone has those that it has in a batch, and how a device cuts a large one into blocks does not show. A solution is the forward substitution by L, of the
-/// right-hand side with its rows in the order of the pivots, and the backward one by U. An inverse is the solution for the columns of the identity. A determinant is
-/// the product of the pivots in ascending order, each product rounded, with the sign of the permutation.
+/// Divisions and roots are rounded correctly; there is no product with a reciprocal. So the bits are a function of the matrix, of its size and its pivots: a
+/// system alone has those that it has in a batch, and how a device cuts a large one into blocks does not show. A solution is the forward substitution by L, of
+/// the right-hand side with its rows in the order of the pivots, and the backward one by U. An inverse is the solution for the columns of the identity. A
+/// determinant is the product of the pivots in ascending order, each product rounded, with the sign of the permutation.
 ///
 /// Pivots are compared by magnitude, all NaN equal and above infinity ([`Pivoting`]).
 ///
 /// # Singular systems
-/// A system of a batch never disturbs the others. Its status is 0, or 1 + the first step whose pivot is zero, infinite or NaN; of Cholesky's factor, whose diagonal
-/// element is not positive, infinite or NaN before its root; of a triangle, 1 + the lowest index of such an element of the diagonal. Where it is not 0, solutions and inverses
-/// are NaN throughout; LU goes on, with a column below a zero pivot left undivided, as LAPACK's `getrf`; Cholesky's columns from there on are NaN; a determinant
-/// is 0 where that first pivot is zero, else NaN. Stored NaN is canonical.
+/// A system of a batch never disturbs the others. Its status is 0, or 1 + the first step whose pivot is zero, infinite or NaN; of Cholesky's factor, whose
+/// diagonal element is not positive, infinite or NaN before its root; of a triangle, 1 + the lowest index of such an element of the diagonal. Where it is not
+/// 0, solutions and inverses are NaN throughout; LU goes on, with a column below a zero pivot left undivided, as LAPACK's `getrf`; Cholesky's columns from
+/// there on are NaN; a determinant is 0 where that first pivot is zero, else NaN. Stored NaN is canonical.
 ///
 /// # Shapes and memory
-/// Elements are `f32`, `f64` or `f16`, which is computed in `f32`. Matrices are any inputs, as a [`matrix`](super::matrix) with its steps, transposes and batches, of which one may
-/// be for all systems; an operator over the elements is stored first. Results are row-major in memory of their own. A matrix of no rows has an empty result, and
-/// the determinant 1. A system has fewer than 2^32 elements, and not more than a kernel sees at once.
+/// Elements are `f32`, `f64` or `f16`, which is computed in `f32`. Matrices are any inputs, as a [`matrix`](super::matrix) with its steps, transposes and
+/// batches, of which one may be for all systems; an operator over the elements is stored first. Results are row-major in memory of their own. A matrix of no
+/// rows has an empty result, and the determinant 1. A system has fewer than 2^32 elements, and not more than a kernel sees at once.
 ///
-/// Work O(n^3), of a substitution O(n^2 r). Systems whose rows, with right-hand sides, fit in shared memory (13 KiB through wgpu, 45 KiB on CUDA: 57 or 106 rows of `f32`
-/// with one right-hand side) are eliminated there. Others take scratch of their size, and go by blocks of 32 columns; with full pivoting one group of threads has
-/// a system, however large it is.
+/// Work O(n^3), of a substitution O(n^2 r). Systems whose rows, with right-hand sides, fit in shared memory (13 KiB through wgpu, 45 KiB on CUDA: 57 or 106
+/// rows of `f32` with one right-hand side) are eliminated there. Others take scratch of their size, and go by blocks of 32 columns; with full pivoting one
+/// group of threads has a system, however large it is.
 ///
-/// Source: Golub and Van Loan, *Matrix Computations*, sections 3.1 to 3.4 and 4.2; Higham, *Accuracy and Stability of Numerical Algorithms*, chapters 8 to 10; Ansorge,
-/// *Programming in Parallel with CUDA*, chapter 2.
+/// Source: Golub and Van Loan, *Matrix Computations*, sections 3.1 to 3.4 and 4.2; Higham, *Accuracy and Stability of Numerical Algorithms*, chapters 8 to 10;
+/// Ansorge, *Programming in Parallel with CUDA*, chapter 2.
 pub trait Solves: Run<SolveTask> + Map {
     /// X of A X = B, and the status of each system.
     ///
@@ -107,8 +107,8 @@ pub trait Solves: Run<SolveTask> + Map {
         SolveCall::new(self, a, b)
     }
 
-    /// The factors of P A = L U, the permutation and the status. L and U share a square: L is below the diagonal, where its ones are not stored. Row i of P A is
-    /// row `permutation[i]` of A.
+    /// The factors of P A = L U, the permutation and the status. L and U share a square: L is below the diagonal, where its ones are not stored. Row i of P A
+    /// is row `permutation[i]` of A.
     ///
     /// ```
     /// # use isowarp::prelude::*;

@@ -70,8 +70,10 @@ impl<B: Solves> Operand<B> {
             }
         }
         let stored: Buffer<B, T> = device.buffer(self.extent)?;
-        let task = MapTask { func: Arc::new(self.func), n: self.extent, numerics: device.numerics() };
-        device.run(&task, &self.leaves, &[stored.out()])?;
+        if self.extent > 0 {
+            let task = MapTask { func: Arc::new(self.func), n: self.extent, numerics: device.numerics() };
+            device.run(&task, &self.leaves, &[stored.out()])?;
+        }
         Ok((stored.leaf(), self.steps))
     }
 }
@@ -159,7 +161,6 @@ fn enqueue<B: Solves, T: SolveScalar>(
     }
     let (mut leaves, mut steps) = (Vec::new(), Vec::new());
     for operand in operands {
-        // Right-hand sides may be none.
         let (leaf, found) = operand.store::<T>(device)?;
         leaves.push(leaf);
         steps.push(found);
