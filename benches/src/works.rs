@@ -9,6 +9,7 @@ mod products;
 mod ready;
 mod rungs;
 mod simulations;
+mod solves;
 mod transforms;
 
 use isowarp::backend::Backend as _;
@@ -180,6 +181,7 @@ pub fn works() -> Vec<Work> {
     all.extend(groups::works());
     all.extend(products::works());
     all.extend(convolutions::works());
+    all.extend(solves::works());
     all.extend(simulations::works());
     all.extend(forms::works());
     all.extend(transforms::works());

@@ -6,6 +6,8 @@ use crate::{Arch, Build, Entry, Kernel};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Source {
+    /// `blocks.cu`
+    Blocks,
     /// `by_key.cu`
     ByKey,
     /// `contract.cu`
@@ -22,6 +24,8 @@ pub enum Source {
     ContractWide,
     /// `convolve.cu`
     Convolve,
+    /// `eliminate.cu`
+    Eliminate,
     /// `exact.cu`
     Exact,
     /// `fft.cu`
@@ -67,6 +71,7 @@ pub enum Source {
 impl Source {
     /// Every source.
     pub const ALL: &[Source] = &[
+        Source::Blocks,
         Source::ByKey,
         Source::Contract,
         Source::ContractFixed,
@@ -75,6 +80,7 @@ impl Source {
         Source::ContractTiles,
         Source::ContractWide,
         Source::Convolve,
+        Source::Eliminate,
         Source::Exact,
         Source::Fft,
         Source::Filter,
@@ -101,6 +107,7 @@ impl Source {
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
+            Source::Blocks => "blocks",
             Source::ByKey => "by_key",
             Source::Contract => "contract",
             Source::ContractFixed => "contract_fixed",
@@ -109,6 +116,7 @@ impl Source {
             Source::ContractTiles => "contract_tiles",
             Source::ContractWide => "contract_wide",
             Source::Convolve => "convolve",
+            Source::Eliminate => "eliminate",
             Source::Exact => "exact",
             Source::Fft => "fft",
             Source::Filter => "filter",
@@ -136,6 +144,7 @@ impl Source {
     #[must_use]
     pub const fn builds(self) -> &'static [Build] {
         match self {
+            Source::Blocks => blocks::BUILDS,
             Source::ByKey => by_key::BUILDS,
             Source::Contract => contract::BUILDS,
             Source::ContractFixed => contract_fixed::BUILDS,
@@ -144,6 +153,7 @@ impl Source {
             Source::ContractTiles => contract_tiles::BUILDS,
             Source::ContractWide => contract_wide::BUILDS,
             Source::Convolve => convolve::BUILDS,
+            Source::Eliminate => eliminate::BUILDS,
             Source::Exact => exact::BUILDS,
             Source::Fft => fft::BUILDS,
             Source::Filter => filter::BUILDS,
@@ -166,6 +176,51 @@ impl Source {
             Source::TopK => top_k::BUILDS,
         }
     }
+}
+
+/// Entries of `blocks.cu`.
+pub mod blocks {
+    use super::*;
+
+    /// `substitute_f32`
+    pub const SUBSTITUTE_F32: Kernel = Kernel::new(Source::Blocks, "substitute_f32");
+    /// `substitute_f64`
+    pub const SUBSTITUTE_F64: Kernel = Kernel::new(Source::Blocks, "substitute_f64");
+    /// `trail_f32`
+    pub const TRAIL_F32: Kernel = Kernel::new(Source::Blocks, "trail_f32");
+    /// `trail_f64`
+    pub const TRAIL_F64: Kernel = Kernel::new(Source::Blocks, "trail_f64");
+    /// `arrange_f32`
+    pub const ARRANGE_F32: Kernel = Kernel::new(Source::Blocks, "arrange_f32");
+    /// `arrange_f64`
+    pub const ARRANGE_F64: Kernel = Kernel::new(Source::Blocks, "arrange_f64");
+    /// `swap_rows_f32`
+    pub const SWAP_ROWS_F32: Kernel = Kernel::new(Source::Blocks, "swap_rows_f32");
+    /// `swap_rows_f64`
+    pub const SWAP_ROWS_F64: Kernel = Kernel::new(Source::Blocks, "swap_rows_f64");
+    /// `check_diagonal_f32`
+    pub const CHECK_DIAGONAL_F32: Kernel = Kernel::new(Source::Blocks, "check_diagonal_f32");
+    /// `check_diagonal_f64`
+    pub const CHECK_DIAGONAL_F64: Kernel = Kernel::new(Source::Blocks, "check_diagonal_f64");
+
+    pub(super) const BUILDS: &[Build] = &[
+        Build {
+            arch: Arch { major: 7, minor: 0, exact: false },
+            ptx: text!("blocks.ptx"),
+            entries: &[
+                Entry { name: "substitute_f32", holes: &[] },
+                Entry { name: "substitute_f64", holes: &[] },
+                Entry { name: "trail_f32", holes: &[] },
+                Entry { name: "trail_f64", holes: &[] },
+                Entry { name: "arrange_f32", holes: &[] },
+                Entry { name: "arrange_f64", holes: &[] },
+                Entry { name: "swap_rows_f32", holes: &[] },
+                Entry { name: "swap_rows_f64", holes: &[] },
+                Entry { name: "check_diagonal_f32", holes: &[] },
+                Entry { name: "check_diagonal_f64", holes: &[] },
+            ],
+        },
+    ];
 }
 
 /// Entries of `by_key.cu`.
@@ -360,6 +415,45 @@ pub mod convolve {
                 Entry { name: "convolve_f32", holes: &["load_b1", "load_a1", "epilogue4", "epilogue1"] },
                 Entry { name: "convolve_f64", holes: &["load_b1", "load_a1", "epilogue4", "epilogue1"] },
                 Entry { name: "convolve_i32", holes: &["load_b1", "load_a1", "epilogue4", "epilogue1"] },
+            ],
+        },
+    ];
+}
+
+/// Entries of `eliminate.cu`.
+pub mod eliminate {
+    use super::*;
+
+    /// `eliminate_shared_f32`
+    pub const ELIMINATE_SHARED_F32: Kernel = Kernel::new(Source::Eliminate, "eliminate_shared_f32");
+    /// `eliminate_shared_f64`
+    pub const ELIMINATE_SHARED_F64: Kernel = Kernel::new(Source::Eliminate, "eliminate_shared_f64");
+    /// `eliminate_memory_f32`
+    pub const ELIMINATE_MEMORY_F32: Kernel = Kernel::new(Source::Eliminate, "eliminate_memory_f32");
+    /// `eliminate_memory_f64`
+    pub const ELIMINATE_MEMORY_F64: Kernel = Kernel::new(Source::Eliminate, "eliminate_memory_f64");
+    /// `panel_f32`
+    pub const PANEL_F32: Kernel = Kernel::new(Source::Eliminate, "panel_f32");
+    /// `panel_f64`
+    pub const PANEL_F64: Kernel = Kernel::new(Source::Eliminate, "panel_f64");
+    /// `cholesky_f32`
+    pub const CHOLESKY_F32: Kernel = Kernel::new(Source::Eliminate, "cholesky_f32");
+    /// `cholesky_f64`
+    pub const CHOLESKY_F64: Kernel = Kernel::new(Source::Eliminate, "cholesky_f64");
+
+    pub(super) const BUILDS: &[Build] = &[
+        Build {
+            arch: Arch { major: 7, minor: 0, exact: false },
+            ptx: text!("eliminate.ptx"),
+            entries: &[
+                Entry { name: "eliminate_shared_f32", holes: &[] },
+                Entry { name: "eliminate_shared_f64", holes: &[] },
+                Entry { name: "eliminate_memory_f32", holes: &[] },
+                Entry { name: "eliminate_memory_f64", holes: &[] },
+                Entry { name: "panel_f32", holes: &[] },
+                Entry { name: "panel_f64", holes: &[] },
+                Entry { name: "cholesky_f32", holes: &[] },
+                Entry { name: "cholesky_f64", holes: &[] },
             ],
         },
     ];

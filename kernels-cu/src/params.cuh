@@ -24,6 +24,27 @@ constexpr int IMAGE_WIDTH = 0, IMAGE_HEIGHT = 1, WIDTH = 2, HEIGHT = 3, TAPS_X =
 namespace fft {
 constexpr int POINTS = 0, PITCH = 1, COLUMNS = 2, STRIDE = 3, BEFORE = 4, INNER = 5, SUBS = 6, LEVELS = 7, SWAPS = 8, PAIRED = 9, WORDS = 10;
 }
+namespace eliminate {
+constexpr int ROWS = 0, PIVOTS = 1, COLUMNS = 2, PITCH = 3, PIVOTING = 4, LANES = 5, BATCH = 6, FIRST = 7, A_ROW = 8, A_COLUMN = 9, B_ROW = 10, B_COLUMN = 11, A_BATCH = 12, B_BATCH = 13, WORDS = 14;
+}
+namespace cholesky {
+constexpr int SIDE = 0, PITCH = 1, LANES = 2, BATCH = 3, FIRST = 4, A_ROW = 5, A_COLUMN = 6, A_BATCH = 7, WORDS = 8;
+}
+namespace substitute {
+constexpr int SIDE = 0, COLUMNS = 1, BATCH = 2, FORM = 3, T_FIRST = 4, T_ROW = 5, T_COLUMN = 6, T_BATCH = 7, X_FIRST = 8, X_ROW = 9, X_COLUMN = 10, X_BATCH = 11, WORDS = 12;
+}
+namespace trail {
+constexpr int ROWS = 0, COLUMNS = 1, TERMS = 2, FORM = 3, A_FIRST = 4, A_ROW = 5, A_COLUMN = 6, A_BATCH = 7, B_FIRST = 8, B_ROW = 9, B_COLUMN = 10, C_FIRST = 11, C_ROW = 12, C_COLUMN = 13, X_BATCH = 14, WORDS = 15;
+}
+namespace arrange {
+constexpr int ROWS = 0, COLUMNS = 1, BATCH = 2, LOWER = 3, A_ROW = 4, A_COLUMN = 5, A_BATCH = 6, X_ROW = 7, X_COLUMN = 8, X_BATCH = 9, WORDS = 10;
+}
+namespace swap_rows {
+constexpr int SIDE = 0, FIRST = 1, WIDTH = 2, BATCH = 3, WORDS = 4;
+}
+namespace diagonal {
+constexpr int SIDE = 0, A_STEP = 1, A_BATCH = 2, WORDS = 3;
+}
 namespace gather {
 constexpr int KEEP = 0, VALUES = 2, WORDS = 4;
 }
@@ -92,6 +113,30 @@ namespace Convolve {
 constexpr int THREADS = 256, ITEMS = 8;
 }
 namespace Fft {
+constexpr int THREADS = 256, ITEMS = 1;
+}
+namespace Eliminate {
+constexpr int THREADS = 256, ITEMS = 1;
+}
+namespace Panel {
+constexpr int THREADS = 256, ITEMS = 1;
+}
+namespace Cholesky {
+constexpr int THREADS = 256, ITEMS = 1;
+}
+namespace Substitute {
+constexpr int THREADS = 256, ITEMS = 1;
+}
+namespace Trail {
+constexpr int THREADS = 256, ITEMS = 16;
+}
+namespace Arrange {
+constexpr int THREADS = 256, ITEMS = 1;
+}
+namespace SwapRows {
+constexpr int THREADS = 256, ITEMS = 1;
+}
+namespace CheckDiagonal {
 constexpr int THREADS = 256, ITEMS = 1;
 }
 namespace Gather {

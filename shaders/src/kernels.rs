@@ -83,6 +83,14 @@ pub fn shared(name: &str) -> Option<Shader> {
         "contract_fixed" => (CONTRACT_FIXED, "contract_fixed", &[("step", 2)]),
         "convolve" => (CONVOLVE, "convolve", &[]),
         "fft" => (FFT, "fft", &[]),
+        "eliminate" => (ELIMINATE, "eliminate", &[("panel", 0)]),
+        "panel" => (ELIMINATE, "panel", &[("panel", 1), ("memory", 1), ("full", 0), ("rhs", 0), ("lu", 0), ("det", 0)]),
+        "cholesky" => (CHOLESKY, "cholesky", &[]),
+        "substitute" => (BLOCKS, "substitute", &[("step", 0)]),
+        "trail" => (BLOCKS, "trail", &[("step", 1)]),
+        "arrange" => (BLOCKS, "arrange", &[("step", 2)]),
+        "swap_rows" => (BLOCKS, "swap_rows", &[("step", 3)]),
+        "check_diagonal" => (BLOCKS, "check_diagonal", &[("step", 4)]),
         "gather" => (GATHER, "gather", &[]),
         "scatter" | "scatter_reduce" => (SCATTER, "scatter", &[("computed", 0)]),
         "scatter_from" => (SCATTER_FROM, "scatter", &[("computed", 1)]),
@@ -183,6 +191,50 @@ const FFT: Template = Template {
         Extra { name: "to", access: "read_write", ty: "array<vec2<u32>>", when: Some("kind == 0") },
         Extra { name: "to", access: "read_write", ty: "array<vec4<u32>>", when: Some("kind == 1") },
         Extra { name: "to", access: "read_write", ty: "array<u32>", when: Some("kind >= 2") },
+    ],
+};
+
+/// P10, eliminations of batches, and of panels.
+const ELIMINATE: Template = Template {
+    name: "eliminate.wgsl",
+    text: include_str!("eliminate.wgsl"),
+    args: &[],
+    bindings: &[
+        Extra { name: "a", access: "read", ty: WORDS, when: Some("not panel") },
+        Extra { name: "b", access: "read", ty: WORDS, when: Some("rhs == 1") },
+        Extra { name: "x", access: "read_write", ty: WORDS, when: Some("memory or lu") },
+        Extra { name: "y", access: "read_write", ty: WORDS, when: Some("rhs > 0 or det") },
+        Extra { name: "det", access: "read_write", ty: WORDS, when: Some("panel") },
+        Extra { name: "perm", access: "read_write", ty: WORDS, when: Some("memory or lu") },
+        Extra { name: "states", access: "read_write", ty: WORDS, when: Some("not det") },
+        Extra { name: "swaps", access: "read_write", ty: WORDS, when: Some("panel") },
+    ],
+};
+
+/// P10, Cholesky's factors.
+const CHOLESKY: Template = Template {
+    name: "cholesky.wgsl",
+    text: include_str!("cholesky.wgsl"),
+    args: &[],
+    bindings: &[
+        Extra { name: "a", access: "read", ty: WORDS, when: Some("apart") },
+        Extra { name: "x", access: "read_write", ty: WORDS, when: None },
+        Extra { name: "states", access: "read_write", ty: WORDS, when: None },
+    ],
+};
+
+/// P10, parts of solves by blocks.
+const BLOCKS: Template = Template {
+    name: "blocks.wgsl",
+    text: include_str!("blocks.wgsl"),
+    args: &[],
+    bindings: &[
+        Extra { name: "a", access: "read", ty: WORDS, when: Some("step == 4 or (step < 2 and apart) or (step == 2 and not identity)") },
+        Extra { name: "states", access: "read", ty: WORDS, when: Some("step == 0 and checked") },
+        Extra { name: "perm", access: "read", ty: WORDS, when: Some("step == 2 and permuted") },
+        Extra { name: "x", access: "read_write", ty: WORDS, when: Some("step < 4") },
+        Extra { name: "states", access: "read_write", ty: WORDS, when: Some("step == 4") },
+        Extra { name: "swaps", access: "read_write", ty: WORDS, when: Some("step == 3") },
     ],
 };
 

@@ -142,6 +142,16 @@ pub(crate) enum BlocksArg {
 }
 
 #[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum PivotsArg {
+    /// The greatest of the column (the default)
+    Partial,
+    /// The diagonal as it comes
+    None,
+    /// The greatest of the remaining square, for solve and inv
+    Full,
+}
+
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum RoundingArg {
     /// The nearer number, of two as near the one with an even code (the default)
     NearestEven,

@@ -21,6 +21,7 @@ mod results;
 mod scan_total;
 mod select;
 mod simulation;
+mod solve;
 mod truth;
 
 pub use accuracy::ExactSum;
@@ -35,6 +36,7 @@ pub use random::Distribution;
 pub use results::Results;
 pub use scan_total::ScanTotal;
 pub use simulation::Simulation;
+pub use solve::Solving;
 pub use truth::of_elements;
 
 use crate::backend::{Backend, Leaf, RawBuffer, Run};

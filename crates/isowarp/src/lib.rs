@@ -200,7 +200,7 @@ pub mod prelude {
     pub use isowarp_core::patterns::{Merge, Search, Sets};
     pub use isowarp_core::patterns::{Ordered, Sort, SortBy, SortOrder};
     pub use isowarp_core::patterns::{OrderedSum, SumOrder, Ulps};
-    pub use isowarp_core::patterns::{Products, matrix};
+    pub use isowarp_core::patterns::{Products, Solves, matrix};
     pub use isowarp_core::random::Random;
 }
 

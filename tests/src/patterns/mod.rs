@@ -49,6 +49,7 @@ mod scatter_combine;
 mod segmented_sorts;
 mod segments;
 mod select;
+mod solve;
 mod sort;
 mod sort_variants;
 mod top_k;
@@ -75,6 +76,7 @@ pub fn table<B: Target>() -> Vec<Case<B>> {
         elementary::cases,
         probe::cases,
         product::cases,
+        solve::cases,
         examples::cases,
         reduce::cases,
         reduce_custom::cases,

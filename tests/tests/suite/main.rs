@@ -54,6 +54,7 @@ mod scan;
 mod segments;
 mod select;
 mod sizes;
+mod solve;
 mod sort;
 mod sort_variants;
 mod streams;

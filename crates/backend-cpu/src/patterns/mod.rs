@@ -16,5 +16,6 @@ mod reduce;
 mod scan;
 mod segments;
 mod select;
+mod solve;
 mod sort;
 mod top_k;

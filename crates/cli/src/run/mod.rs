@@ -92,8 +92,14 @@ impl Outputs {
     /// Looks whether all of them can be written, each to a place of its own.
     fn new(args: &RunArgs) -> Result<Self> {
         let result = Output::new(&args.output)?;
-        let beside =
-            [(Part::Lengths, &args.lengths), (Part::Keys, &args.keys_out), (Part::Indices, &args.indices), (Part::Count, &args.count)];
+        let beside = [
+            (Part::Lengths, &args.lengths),
+            (Part::Keys, &args.keys_out),
+            (Part::Indices, &args.indices),
+            (Part::Count, &args.count),
+            (Part::Permutation, &args.permutation),
+            (Part::Status, &args.status),
+        ];
         let named = beside.into_iter().filter_map(|(what, path)| path.as_deref().map(|path| (what, path)));
         let beside = named.map(|(what, path)| Ok((what, Output::new(path)?))).collect::<Result<Vec<_>>>()?;
         let all: Vec<&Output> = std::iter::once(&result).chain(beside.iter().map(|b| &b.1)).collect();

@@ -1,22 +1,26 @@
 //! The options of `isowarp run`, each declared once; a verb names those that it takes.
 
+mod beside;
 mod convolution;
 mod fourier;
 mod histogram;
 mod product;
 mod random;
 mod simulation;
+mod solve;
 
+pub(super) use beside::*;
 pub(super) use convolution::*;
 pub(super) use fourier::*;
 pub(super) use histogram::*;
 pub(super) use product::*;
 pub(super) use random::*;
 pub(super) use simulation::*;
+pub(super) use solve::*;
 
 use super::registry::Verb;
 use crate::args::{
-    BlocksArg, DeviceArgs, Dist, GeneratorArg, LayoutArg, NumericsArg, OptionKind, Ord, OrderArg, RoundingArg, Side, StartArg,
+    BlocksArg, DeviceArgs, Dist, GeneratorArg, LayoutArg, NumericsArg, OptionKind, Ord, OrderArg, PivotsArg, RoundingArg, Side, StartArg,
 };
 use clap::builder::{EnumValueParser, PossibleValuesParser, TypedValueParser as _};
 use clap::{Arg, ArgAction, ArgMatches, ValueEnum, value_parser};
@@ -39,6 +43,12 @@ pub(crate) struct RunArgs {
     pub(crate) flags: bool,
     pub(crate) then: Option<String>,
     pub(crate) count: Option<PathBuf>,
+    pub(crate) permutation: Option<PathBuf>,
+    pub(crate) status: Option<PathBuf>,
+    pub(crate) pivots: Option<PivotsArg>,
+    pub(crate) lower: bool,
+    pub(crate) upper: bool,
+    pub(crate) unit: bool,
     pub(crate) width: Option<u64>,
     pub(crate) step: Option<u64>,
     pub(crate) lengths: Option<PathBuf>,
@@ -135,6 +145,12 @@ impl RunArgs {
             flags: one(m, "flags") == Some(true),
             then: one(m, "then"),
             count: one(m, "count"),
+            permutation: one(m, "permutation"),
+            status: one(m, "status"),
+            pivots: one(m, "pivots"),
+            lower: one(m, "lower") == Some(true),
+            upper: one(m, "upper") == Some(true),
+            unit: one(m, "unit") == Some(true),
             width: one(m, "width"),
             step: one(m, "step"),
             lengths: one(m, "lengths"),
@@ -336,10 +352,6 @@ pub(super) fn then() -> Arg {
     text("then", "CONDITION", "A second condition; elements for which only this one holds come after those of --op, and before the rest")
 }
 
-pub(super) fn count() -> Arg {
-    path("count", "The .npy file that takes how many elements are in the first part (and in the second, where there is --then), u32")
-}
-
 pub(super) fn width() -> Arg {
     arg("width", "N", "Elements of a group").value_parser(value_parser!(u64).range(1..)).required(true)
 }
@@ -352,10 +364,6 @@ pub(super) fn step() -> Arg {
     arg("step", "N", "Elements from one window to the next; 1 without").value_parser(value_parser!(u64).range(1..))
 }
 
-pub(super) fn lengths() -> Arg {
-    path("lengths", "The .npy file that takes how many there are, u32")
-}
-
 pub(super) fn by_key() -> Arg {
     flag(
         "by-key",
@@ -363,16 +371,8 @@ pub(super) fn by_key() -> Arg {
     )
 }
 
-pub(super) fn keys_out() -> Arg {
-    path("keys-out", "The .npy file that takes the keys of --out's values")
-}
-
 pub(super) fn k() -> Arg {
     arg("k", "N", "How many elements, of each row where there is --axis").short('k').value_parser(value_parser!(u64)).required(true)
-}
-
-pub(super) fn indices() -> Arg {
-    path("indices", "The .npy file that takes where the elements were (of rows, in their row), u32")
 }
 
 pub(super) fn exclusive() -> Arg {

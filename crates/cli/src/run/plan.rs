@@ -23,6 +23,10 @@ pub(crate) enum Part {
     Indices,
     /// How many elements there are in parts of the result.
     Count,
+    /// Rows of a factorised matrix, in the order of its pivots.
+    Permutation,
+    /// Status of each system.
+    Status,
     /// Distances in sum, which are printed.
     Distances,
 }
@@ -122,7 +126,12 @@ impl Plan {
 
 /// The shape and type of what there is beside a result of some shape; keys may be truth values.
 pub(super) fn head_beside(what: Part, found: &Buffer, shape: &[u64], boolean: bool) -> Array {
-    let shape = if matches!(what, Part::Lengths | Part::Count) { vec![found.len()] } else { shape.to_vec() };
+    let shape = match what {
+        Part::Lengths | Part::Count | Part::Status => vec![found.len()],
+        // A row of a matrix has a number.
+        Part::Permutation => shape[..shape.len().saturating_sub(1)].to_vec(),
+        _ => shape.to_vec(),
+    };
     of_file(found, shape, boolean && what == Part::Keys)
 }
 

@@ -2,7 +2,7 @@
 
 use super::accuracy::ExactSum;
 pub(super) use super::results::Results;
-use super::{Convolution, Distribution, DynBuffer, DynInputs, Fourier, Histogram, Norm, Operator, Product, Simulation, cast_to};
+use super::{Convolution, Distribution, DynBuffer, DynInputs, Fourier, Histogram, Norm, Operator, Product, Simulation, Solving, cast_to};
 use crate::backend::Backend;
 use crate::buffer::{Buffer, Memory as _};
 use crate::call::Variant;
@@ -153,6 +153,8 @@ pub enum Call {
     Product(Product),
     /// The convolution of images by filters, to their register type.
     Convolve(Convolution),
+    /// Solutions, factors, inverses or determinants of square matrices, to their type; beside them a permutation of LU, and the status of each system, `u32`.
+    Solve(Solving),
     /// Distances of pairs of floats in units in the last place, `u32` or `u64`; and the words of [`UlpWords::words`](crate::patterns::UlpWords::words).
     Ulp,
     /// A transform along axes of an array of this shape: of points, pairs of floats, or of real numbers where these are transformed.
@@ -331,7 +333,7 @@ impl Call {
                 false
             }
             Self::Partition(..) | Self::Unique | Self::RunLengthEncode | Self::RunLengthDecode | Self::Histogram(_) => false,
-            Self::Ulp | Self::Ballot(..) | Self::Match(_) | Self::Tickets => false,
+            Self::Ulp | Self::Solve(_) | Self::Ballot(..) | Self::Match(_) | Self::Tickets => false,
             _ => true,
         }
     }
@@ -418,6 +420,7 @@ impl<'a, B: Patterns> Job<'a, B> {
             Call::Exact(of, over) => self.exact(*of, over),
             Call::Product(of) => self.product(of),
             Call::Convolve(of) => self.convolution(of),
+            Call::Solve(of) => self.solve(of),
             Call::Ulp => self.ulp(),
             Call::Fft(of, shape) => self.fft(of, shape),
             Call::Simulate(of) => self.simulate(of),

@@ -150,6 +150,159 @@ kernel_params! {
         /// Whether pairs lie at multiples of their size.
         paired: u32,
     }
+    /// Of eliminations. Steps are in elements.
+    EliminateParams("eliminate") {
+        /// Rows that are left.
+        rows: u32,
+        /// Columns that are eliminated.
+        pivots: u32,
+        /// Columns with those of right-hand sides.
+        columns: u32,
+        /// Elements from row to row where they are eliminated.
+        pitch: u32,
+        /// 1: pivots are looked for; 2: in the remaining square; 4: right-hand sides are the identity.
+        pivoting: u32,
+        /// Invocations of a system along rows, and from bit 16 on along columns.
+        lanes: u32,
+        /// Systems.
+        batch: u32,
+        /// Rows and columns before these.
+        first: u32,
+        /// From a row of A to the next.
+        a_row: u32,
+        /// From a column of A to the next.
+        a_column: u32,
+        /// From a row of B to the next.
+        b_row: u32,
+        /// From a column of B to the next.
+        b_column: u32,
+        /// From a matrix A to the next.
+        a_batch: u32,
+        /// From a matrix B to the next.
+        b_batch: u32,
+    }
+    /// Of Cholesky's factors. Steps are in elements.
+    CholeskyParams("cholesky") {
+        /// Rows and columns.
+        side: u32,
+        /// Elements from row to row of the result, whose matrices are squares.
+        pitch: u32,
+        /// Invocations of a matrix along rows, and from bit 16 on along columns.
+        lanes: u32,
+        /// Matrices.
+        batch: u32,
+        /// Rows and columns before these.
+        first: u32,
+        /// From a row of A to the next.
+        a_row: u32,
+        /// From a column of A to the next.
+        a_column: u32,
+        /// From a matrix A to the next.
+        a_batch: u32,
+    }
+    /// Of right-hand sides and a block of a triangle T. Steps are in elements.
+    SubstituteParams("substitute") {
+        /// Rows and columns of the block.
+        side: u32,
+        /// Right-hand sides.
+        columns: u32,
+        /// Systems.
+        batch: u32,
+        /// 1: backwards; 2: the diagonal is of ones.
+        form: u32,
+        /// The block's first element.
+        t_first: u32,
+        /// From a row of T to the next.
+        t_row: u32,
+        /// From a column of T to the next.
+        t_column: u32,
+        /// From a matrix T to the next.
+        t_batch: u32,
+        /// The first right-hand side's first element.
+        x_first: u32,
+        /// From a row of X to the next.
+        x_row: u32,
+        /// From a column of X to the next.
+        x_column: u32,
+        /// From a matrix X to the next.
+        x_batch: u32,
+    }
+    /// Of what a block takes from the elements after it: C loses A B. B and C are of one array, and A where it is not apart. Steps are in elements.
+    TrailParams("trail") {
+        /// Rows of C.
+        rows: u32,
+        /// Its columns.
+        columns: u32,
+        /// Columns of A.
+        terms: u32,
+        /// 1: terms backwards; 2: the lower triangle of C alone.
+        form: u32,
+        /// The first element of A.
+        a_first: u32,
+        /// From a row of A to the next.
+        a_row: u32,
+        /// From a column of A to the next.
+        a_column: u32,
+        /// From a matrix A to the next, where it is apart.
+        a_batch: u32,
+        /// The first element of B.
+        b_first: u32,
+        /// From a row of B to the next.
+        b_row: u32,
+        /// From a column of B to the next.
+        b_column: u32,
+        /// The first element of C.
+        c_first: u32,
+        /// From a row of C to the next.
+        c_row: u32,
+        /// From a column of C to the next.
+        c_column: u32,
+        /// From a matrix of the array to the next.
+        x_batch: u32,
+    }
+    /// Of matrices that go to another place. Steps are in elements.
+    ArrangeParams("arrange") {
+        /// Rows.
+        rows: u32,
+        /// Columns.
+        columns: u32,
+        /// Matrices.
+        batch: u32,
+        /// Whether elements above the diagonal become zero.
+        lower: u32,
+        /// From a row of A to the next.
+        a_row: u32,
+        /// From a column of A to the next.
+        a_column: u32,
+        /// From a matrix A to the next.
+        a_batch: u32,
+        /// From a row of X to the next.
+        x_row: u32,
+        /// From a column of X to the next.
+        x_column: u32,
+        /// From a matrix X to the next.
+        x_batch: u32,
+    }
+    /// Of rows of squares that change places beside a panel.
+    SwapRowsParams("swap_rows") {
+        /// Rows and columns of a square.
+        side: u32,
+        /// The panel's first row and column.
+        first: u32,
+        /// Its columns.
+        width: u32,
+        /// Squares.
+        batch: u32,
+    }
+    /// Of diagonals.
+    DiagonalParams("diagonal") {
+        /// Elements.
+        side: u32,
+        /// From an element to the next.
+        a_step: u32,
+        /// From a diagonal to the next.
+        a_batch: u32,
+    }
     /// Of a gather.
     GatherParams("gather") {
         /// Whether an index that names nothing leaves the output as it is.

@@ -80,6 +80,33 @@ kernels! {
     /// P27, levels of transforms.
     FFT: FftParams = "fft", "fft", entry("fft_{two:any|two}_{wide:f32|f64}", 256, 1), Items::Each(1),
         [read("from_", Reach::Whole), read("table", Reach::Whole), write("to", Reach::Whole)];
+    /// P10, batches of systems in shared memory, or a system of each in memory.
+    ELIMINATE: EliminateParams = "solve", "eliminate", entry("eliminate_{memory:shared|memory}_{wide:f32|f64}", 256, 1), Items::Each(1), [
+            read("a", Reach::Whole), read("b", Reach::Whole), write("x", Reach::Whole), write("y", Reach::Whole), write("perm", Reach::Whole),
+            write("states", Reach::Whole)
+        ];
+    /// P10, columns of matrices where they lie.
+    PANEL: EliminateParams = "lu", "panel", entry("panel_{wide:f32|f64}", 256, 1), Items::Each(1), [
+            write("x", Reach::Whole), write("det", Reach::Whole), write("perm", Reach::Whole), write("states", Reach::Whole), scratch("swaps")
+        ];
+    /// P10, Cholesky's factors in shared memory, of batches, and of blocks of the diagonal.
+    CHOLESKY: CholeskyParams = "cholesky", "cholesky", entry("cholesky_{wide:f32|f64}", 256, 1), Items::Each(1),
+        [read("a", Reach::Whole), write("x", Reach::Whole), write("states", Reach::Whole)];
+    /// P10, right-hand sides by a block of a triangle.
+    SUBSTITUTE: SubstituteParams = "solve", "substitute", entry("substitute_{wide:f32|f64}", 256, 1), Items::Each(1),
+        [read("a", Reach::Whole), read("states", Reach::Whole), write("x", Reach::Whole)];
+    /// P10, elements after a block.
+    TRAIL: TrailParams = "solve", "trail", entry("trail_{wide:f32|f64}", 256, 16), Items::Each(16),
+        [read("a", Reach::Whole), write("x", Reach::Whole)];
+    /// P10, matrices in their places.
+    ARRANGE: ArrangeParams = "solve", "arrange", entry("arrange_{wide:f32|f64}", 256, 1), Items::Each(1),
+        [read("a", Reach::Whole), read("perm", Reach::Whole), write("x", Reach::Whole)];
+    /// P10, rows beside a panel.
+    SWAP_ROWS: SwapRowsParams = "lu", "swap_rows", entry("swap_rows_{wide:f32|f64}", 256, 1), Items::Each(1),
+        [write("x", Reach::Whole), scratch("swaps")];
+    /// P10, diagonals of triangles.
+    CHECK_DIAGONAL: DiagonalParams = "triangular_solve", "check_diagonal", entry("check_diagonal_{wide:f32|f64}", 256, 1), Items::Each(1),
+        [read("a", Reach::Whole), write("states", Reach::Whole)];
     /// P09, by index.
     GATHER: GatherParams = "gather", "gather", entry("gather_b{size}_{index:u32|i32|u64}", 256, 4), Items::Word,
         [read("values", Reach::Swept), read("indices", Reach::Along(1)), write("out", Reach::Along(1))];

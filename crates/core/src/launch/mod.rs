@@ -401,6 +401,7 @@ macro_rules! run_planned {
             $crate::patterns::ProductTask,
             $crate::patterns::ConvolutionTask,
             $crate::patterns::FftTask,
+            $crate::patterns::SolveTask,
             $crate::patterns::GatherTask,
             $crate::patterns::ScatterTask,
             $crate::patterns::ScatterFromTask,

@@ -24,6 +24,7 @@ pub mod reduce;
 pub mod scan;
 pub mod segments;
 pub mod select;
+pub mod solve;
 pub mod sort;
 mod stored;
 pub mod ulps;
@@ -63,6 +64,7 @@ pub use select::{
     ByKeys, ByValue, Condition, Decode, Each, EqualBy, Equality, Find, FindIf, First, Flagged, InThree, InTwo, Kept, NonTrivialRuns,
     Numbered, OneOf, PartOf, RunLengths, Select, SelectKind, SelectTask, Selected, Selection, StoredOf, Unique, Ways, Where, WithCounts,
 };
+pub use solve::{FactorCall, Pivoting, SolveCall, SolveScalar, SolveTask, Solves, TriangularCall};
 pub use sort::{
     By, Digit, InScratch, IndicesAlone, KeyBits, KeysAlone, NanOrder, Ordered, Payload, Quantiles, Scratch, Sort, SortBy, SortCall,
     SortDomain, SortInPlace, SortOrder, SortPayload, SortPlaces, SortRun, SortTask, SortedCall, SortedDomain, TopKCall, TopKDomain,
@@ -91,6 +93,7 @@ macro_rules! every_task {
             $crate::patterns::ProductTask,
             $crate::patterns::ConvolutionTask,
             $crate::patterns::FftTask,
+            $crate::patterns::SolveTask,
             $crate::patterns::BallotTask,
             $crate::patterns::PeersTask,
             $crate::patterns::MergeTask,

@@ -19,6 +19,7 @@ mod seeds;
 mod segments;
 mod select;
 mod sizes;
+mod solves;
 mod sort;
 mod sort_variants;
 pub(super) mod subgroups;

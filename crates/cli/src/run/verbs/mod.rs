@@ -12,6 +12,7 @@ mod random;
 mod segments;
 mod select;
 mod simulation;
+mod solve;
 mod sorted;
 
 use super::options::RunArgs;
@@ -19,7 +20,7 @@ use super::registry::Verb;
 use crate::failure::Result;
 
 /// All families, in the order of the help.
-pub(super) const ALL: [&[Verb]; 13] = [
+pub(super) const ALL: [&[Verb]; 14] = [
     map::VERBS,
     fold::VERBS,
     moves::VERBS,
@@ -30,6 +31,7 @@ pub(super) const ALL: [&[Verb]; 13] = [
     histogram::VERBS,
     product::VERBS,
     convolution::VERBS,
+    solve::VERBS,
     fourier::VERBS,
     random::VERBS,
     simulation::VERBS,

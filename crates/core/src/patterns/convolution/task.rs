@@ -65,7 +65,7 @@ impl<B: Launcher> Planned<B> for ConvolutionTask {
                 Border::Mirror => 2,
                 Border::Wrap => 3,
             },
-            block: word(product.block)?,
+            block: word(product.block())?,
             filters: word(self.filters)?,
             form: vectors.into(),
         };
@@ -76,7 +76,7 @@ impl<B: Launcher> Planned<B> for ConvolutionTask {
         };
         let groups = product.batch * y.out.div_ceil(ROWS) * x.out.div_ceil(32 * each);
         let choices = [("type", choice)];
-        let operators = Operators::Product { a: &product.a, b: &product.b, finish: &product.finish, extents };
+        let operators = Operators::Product { a: &product.a, b: &product.b, finish: &product.finish, extents, packing: None };
         let spec = KernelSpec::new(&CONVOLVE, &params, &choices, &[]).with(operators, product.numerics, leaves, outs);
         let of_all = |_| groups;
         device.launch(&spec.writing_single(!vectors), Work { results: Some(extents[2]), ..Work::whole(extents[2], &of_all) })

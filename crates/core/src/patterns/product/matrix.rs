@@ -5,14 +5,14 @@ use crate::error::{Error, Result};
 /// An input as a matrix, or as a batch of matrices: how many rows and columns, and where they are among the input's elements. See [`matrix`].
 #[derive(Clone, Copy, Debug)]
 pub struct Matrix<I> {
-    pub(super) input: I,
-    pub(super) rows: u64,
-    pub(super) columns: u64,
-    pub(super) steps: Steps,
+    pub(in crate::patterns) input: I,
+    pub(in crate::patterns) rows: u64,
+    pub(in crate::patterns) columns: u64,
+    pub(in crate::patterns) steps: Steps,
     /// Matrices of a batch, where there is one.
-    pub(super) batch: Option<u64>,
+    pub(in crate::patterns) batch: Option<u64>,
     /// Elements that the input has to have, where rows and columns do not say it.
-    pub(super) reach: Option<u64>,
+    pub(in crate::patterns) reach: Option<u64>,
 }
 
 /// Elements from a row, a column and a matrix to the next.
@@ -28,7 +28,7 @@ pub struct Steps {
 
 impl Steps {
     /// The elements from the first one to the last one of so many matrices.
-    pub(super) fn extent(&self, [batch, rows, columns]: [u64; 3]) -> Option<u64> {
+    pub(in crate::patterns) fn extent(&self, [batch, rows, columns]: [u64; 3]) -> Option<u64> {
         if batch == 0 || rows == 0 || columns == 0 {
             return Some(0);
         }
@@ -91,7 +91,7 @@ impl<I> Matrix<I> {
     }
 
     /// Fails where rows overlap by a leading dimension that is too small.
-    pub(super) fn check(&self) -> Result<()> {
+    pub(in crate::patterns) fn check(&self) -> Result<()> {
         let Self { rows, columns, steps: Steps { row, column, .. }, .. } = *self;
         let short = |size: u64, step: u64, count: u64| count > 1 && step != 0 && step < size;
         if (column == 1 && row != 1 && short(columns, row, rows)) || (row == 1 && column != 1 && short(rows, column, columns)) {
@@ -102,7 +102,7 @@ impl<I> Matrix<I> {
     }
 
     /// Elements that the input has to have.
-    pub(super) fn extent(&self, batch: u64) -> Result<u64> {
+    pub(in crate::patterns) fn extent(&self, batch: u64) -> Result<u64> {
         if let Some(reach) = self.reach {
             return Ok(reach);
         }

@@ -1,0 +1,48 @@
+//! Texts of solves' kernels, of every choice that their plan makes.
+
+use super::texts::{SHARED, accept_planned, signature};
+use isowarp_core::caps::Numerics;
+use isowarp_core::element::DType;
+use isowarp_core::launch::kernels::{ARRANGE, CHECK_DIAGONAL, CHOLESKY, Def, ELIMINATE, PANEL, SUBSTITUTE, SWAP_ROWS, TRAIL};
+use isowarp_core::launch::{Choice, Operators};
+use isowarp_core::patterns::solve::SolveArithmetic;
+
+fn accept(def: &'static Def, names: &[&str], choices: &[Choice]) {
+    for (wide, dtype) in [(0, DType::F32), (1, DType::F64)] {
+        let functions = SolveArithmetic::of(dtype).expect("operators").named(names);
+        let choices: Vec<Choice> = [("wide", wide)].iter().chain(choices).copied().collect();
+        let operators = (Operators::Functions(&functions), Numerics::Strict);
+        assert!(accept_planned(def, operators, &choices, &signature(&[], &[])) <= SHARED);
+    }
+}
+
+#[test]
+fn eliminations_in_shared_memory_in_memory_and_of_panels() {
+    const NAMES: [&str; 4] = ["minus", "div", "mul", "bits"];
+    for (memory, full) in [(0, 0), (0, 1), (1, 1)] {
+        for (rhs, lu, det) in [(0, 0, 0), (1, 0, 0), (2, 0, 0), (0, 1, 0), (0, 0, 1)] {
+            if memory == 0 || lu + det == 0 {
+                let choices = [("memory", memory), ("full", full), ("rhs", rhs), ("lu", lu), ("det", det)];
+                accept(ELIMINATE.def(), &NAMES, &choices);
+            }
+        }
+    }
+    accept(PANEL.def(), &NAMES, &[]);
+}
+
+#[test]
+fn factors_of_cholesky_and_parts_of_solves_by_blocks() {
+    let of = |apart, checked, identity, permuted| [("apart", apart), ("checked", checked), ("identity", identity), ("permuted", permuted)];
+    for apart in [0, 1] {
+        accept(CHOLESKY.def(), &["minus", "div", "root", "bits"], &[("apart", apart)]);
+        accept(TRAIL.def(), &["minus", "bits"], &of(apart, 0, 0, 0));
+        for checked in [0, 1] {
+            accept(SUBSTITUTE.def(), &["minus", "div", "bits"], &of(apart, checked, 0, 0));
+        }
+    }
+    for (identity, permuted) in [(0, 0), (0, 1), (1, 1)] {
+        accept(ARRANGE.def(), &["bits"], &of(0, 0, identity, permuted));
+    }
+    accept(SWAP_ROWS.def(), &["bits"], &of(0, 0, 0, 0));
+    accept(CHECK_DIAGONAL.def(), &[], &of(0, 0, 0, 0));
+}

@@ -1,0 +1,217 @@
+// Parts of solves of matrices in memory, by blocks of the diagonal.
+//   substitute: right-hand sides, an invocation each, by a block of a triangle: x(i) loses t(i, k) x(k), k ascending or (backwards) descending, each by one
+//               fused step, and is divided by the diagonal.
+//   trail:      c(i, j) loses a(i, k) b(k, j) of a block's k in the same order.
+//   arrange:    a matrix, or the identity, with its rows in another order, its lower triangle, or all of it.
+//   swap_rows:  rows of what lies beside a panel.
+//   check_diagonal: the first element of a diagonal that is zero, infinite or NaN.
+// minus(a, b, c) = c - a b rounded once; div, bits: arithmetic that gives the same bits on every device.
+
+{% if wide %}
+alias Num = f64;
+alias Bits = u64;
+const SIZE = 0x7ffffffffffffffflu;
+const INFINITE = 0x7ff0000000000000lu;
+const NAN = 0x7ff8000000000000lu;
+const NOTHING = 0lu;
+const ONE = 0x3ff0000000000000lu;
+{% else %}
+alias Num = f32;
+alias Bits = u32;
+const SIZE = 0x7fffffffu;
+const INFINITE = 0x7f800000u;
+const NAN = 0x7fc00000u;
+const NOTHING = 0u;
+const ONE = 0x3f800000u;
+{% endif %}
+const THREADS = 256u;
+const NOWHERE = 0xffffffffu;
+{% set loads_a = (step == 0 and apart) or (step == 1 and apart) or (step == 2 and not identity) or step == 4 %}
+{% set has_x = step != 4 %}
+
+{% for name, there in [["a", loads_a], ["x", has_x]] %}
+{% if there %}
+fn load_{{ name }}(i: u32) -> Num {
+{% if wide %}
+    let at = args.skip_{{ name }} + 2u * i;
+    return bitcast<f64>(u64({{ name }}[at]) | (u64({{ name }}[at + 1u]) << 32u));
+{% else %}
+    return bitcast<f32>({{ name }}[args.skip_{{ name }} + i]);
+{% endif %}
+}
+{% endif %}
+{% endfor %}
+{% if has_x %}
+fn store_x(i: u32, v: Num) {
+    store_word(i, bits(v));
+}
+fn store_word(i: u32, word: Bits) {
+{% if wide %}
+    let at = args.skip_x + 2u * i;
+    x[at] = u32(word & 0xfffffffflu);
+    x[at + 1u] = u32(word >> 32u);
+{% else %}
+    x[args.skip_x + i] = word;
+{% endif %}
+}
+{% endif %}
+
+{% if step == 1 %}
+const TILE = 64u;
+const TERMS = {{ 8 if wide else 16 }}u;
+var<workgroup> left: array<Num, TERMS * TILE>;
+var<workgroup> right: array<Num, TERMS * TILE>;
+{% elif step == 4 %}
+var<workgroup> places: array<u32, THREADS>;
+{% endif %}
+
+{% set entries = ["substitute", "trail", "arrange", "swap_rows", "check_diagonal"] %}
+@compute @workgroup_size(256)
+fn {{ entries[step] }}(@builtin(workgroup_id) id: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
+    let group = (id.z * grid.y + id.y) * grid.x + id.x;
+    if (group >= args.groups) {
+        return;
+    }
+{% if step == 0 %}
+    let thread = group * THREADS + lane;
+    if (thread >= args.batch * args.columns) {
+        return;
+    }
+    let system = thread / args.columns;
+    let first = system * args.x_batch + args.x_first + thread % args.columns * args.x_column;
+    let triangle = system * args.t_batch + args.t_first;
+    let backward = (args.form & 1u) != 0u;
+    let unit = (args.form & 2u) != 0u;
+{% if checked %}
+    if (states[args.skip_states + system] != 0u) {
+        for (var i = 0u; i < args.side; i++) {
+            store_word(first + i * args.x_row, NAN);
+        }
+        return;
+    }
+{% endif %}
+    for (var s = 0u; s < args.side; s++) {
+        let i = select(s, args.side - 1u - s, backward);
+        var v = load_x(first + i * args.x_row);
+        for (var t = 0u; t < s; t++) {
+            let k = select(t, args.side - 1u - t, backward);
+            v = minus({{ "load_a" if apart else "load_x" }}(triangle + i * args.t_row + k * args.t_column), load_x(first + k * args.x_row), v);
+        }
+        if (!unit) {
+            v = div(v, {{ "load_a" if apart else "load_x" }}(triangle + i * (args.t_row + args.t_column)));
+        }
+        store_x(first + i * args.x_row, v);
+    }
+{% elif step == 1 %}
+    let down = (args.rows + TILE - 1u) / TILE;
+    let across = (args.columns + TILE - 1u) / TILE;
+    let system = group / (down * across);
+    let tile = group % (down * across);
+    let row = tile / across * TILE;
+    let column = tile % across * TILE;
+    let lower = (args.form & 2u) != 0u;
+    let backward = (args.form & 1u) != 0u;
+    if (lower && column > row) {
+        return;
+    }
+    let from_a = args.a_first + system * args.a_batch;
+    let from_x = system * args.x_batch;
+    let r0 = row + lane / 16u;
+    let c0 = column + lane % 16u;
+    var sums: array<Num, 16>;
+    for (var e = 0u; e < 16u; e++) {
+        let i = r0 + e / 4u * 16u;
+        let j = c0 + e % 4u * 16u;
+        if (i < args.rows && j < args.columns) {
+            sums[e] = load_x(from_x + args.c_first + i * args.c_row + j * args.c_column);
+        }
+    }
+    for (var start = 0u; start < args.terms; start += TERMS) {
+        for (var e = lane; e < TERMS * TILE; e += THREADS) {
+            let s = start + e / TILE;
+            let k = select(s, args.terms - 1u - s, backward);
+            let i = row + e % TILE;
+            if (i < args.rows && s < args.terms) {
+                left[e] = {{ "load_a" if apart else "load_x" }}({{ "from_a" if apart else "from_x + args.a_first" }} + i * args.a_row + k * args.a_column);
+            }
+            let j = column + e % TILE;
+            if (j < args.columns && s < args.terms) {
+                right[e] = load_x(from_x + args.b_first + k * args.b_row + j * args.b_column);
+            }
+        }
+        workgroupBarrier();
+        let count = min(TERMS, args.terms - start);
+        for (var s = 0u; s < count; s++) {
+            let l = s * TILE + lane / 16u;
+            let r = s * TILE + lane % 16u;
+            for (var e = 0u; e < 16u; e++) {
+                sums[e] = minus(left[l + e / 4u * 16u], right[r + e % 4u * 16u], sums[e]);
+            }
+        }
+        workgroupBarrier();
+    }
+    for (var e = 0u; e < 16u; e++) {
+        let i = r0 + e / 4u * 16u;
+        let j = c0 + e % 4u * 16u;
+        if (i < args.rows && j < args.columns && (!lower || j <= i)) {
+            store_x(from_x + args.c_first + i * args.c_row + j * args.c_column, sums[e]);
+        }
+    }
+{% elif step == 2 %}
+    let thread = group * THREADS + lane;
+    if (thread >= args.batch * args.rows * args.columns) {
+        return;
+    }
+    let j = thread % args.columns;
+    let i = thread / args.columns % args.rows;
+    let system = thread / (args.columns * args.rows);
+    let row = {{ "perm[args.skip_perm + system * args.rows + i]" if permuted else "i" }};
+{% if identity %}
+    let v = bitcast<Num>(select(NOTHING, ONE, row == j));
+{% else %}
+    var v = load_a(system * args.a_batch + row * args.a_row + j * args.a_column);
+    if (args.lower != 0u && j > i) {
+        v = bitcast<Num>(NOTHING);
+    }
+{% endif %}
+    store_x(system * args.x_batch + i * args.x_row + j * args.x_column, v);
+{% elif step == 3 %}
+    let beside = args.side - args.width;
+    let thread = group * THREADS + lane;
+    if (thread >= args.batch * beside) {
+        return;
+    }
+    let system = thread / beside;
+    let j = thread % beside;
+    let column = system * args.side * args.side + select(j, j + args.width, j >= args.first);
+    for (var k = 0u; k < args.width; k++) {
+        let p = swaps[system * args.width + k];
+        let a = column + (args.first + k) * args.side;
+        let b = column + p * args.side;
+        if (a != b) {
+            let v = load_x(a);
+            store_x(a, load_x(b));
+            store_x(b, v);
+        }
+    }
+{% else %}
+    var place = NOWHERE;
+    for (var i = lane; i < args.side; i += THREADS) {
+        let size = bitcast<Bits>(load_a(group * args.a_batch + i * args.a_step)) & SIZE;
+        if (size == NOTHING || size >= INFINITE) {
+            place = min(place, i);
+        }
+    }
+    places[lane] = place;
+    workgroupBarrier();
+    for (var step = THREADS / 2u; step > 0u; step /= 2u) {
+        if (lane < step) {
+            places[lane] = min(places[lane], places[lane + step]);
+        }
+        workgroupBarrier();
+    }
+    if (lane == 0u) {
+        states[args.skip_states + group] = places[0] + 1u;
+    }
+{% endif %}
+}

@@ -1,0 +1,323 @@
+// Elimination of square matrices, with right-hand sides beside them: element (i, j) loses l(i, k) u(k, j) in ascending k, each by one fused step, and below
+// the diagonal it is divided by the pivot. A team of invocations has a system: in shared memory, in memory, or (panel) columns of a matrix in memory where it
+// lies. Whoever has right-hand sides substitutes backwards, in descending k.
+// minus(a, b, c) = c - a b rounded once; div, mul, bits: arithmetic that gives the same bits on every device.
+
+{% if wide %}
+alias Num = f64;
+alias Bits = u64;
+const SIZE = 0x7ffffffffffffffflu;
+const INFINITE = 0x7ff0000000000000lu;
+const NAN = 0x7ff8000000000000lu;
+const NOTHING = 0lu;
+{% else %}
+alias Num = f32;
+alias Bits = u32;
+const SIZE = 0x7fffffffu;
+const INFINITE = 0x7f800000u;
+const NAN = 0x7fc00000u;
+const NOTHING = 0u;
+{% endif %}
+const THREADS = 256u;
+const NOWHERE = 0xffffffffu;
+
+{% if not memory %}
+var<workgroup> space: array<Num, {{ 1536 if wide else 3328 }}>;
+var<workgroup> order: array<u32, THREADS>;
+{% endif %}
+var<workgroup> keys: array<Bits, THREADS>;
+var<workgroup> places: array<u32, THREADS>;
+
+{% for name, there in [["a", not memory or full], ["b", rhs == 1], ["x", memory], ["det", panel]] %}
+{% if there %}
+fn load_{{ name }}(i: u32) -> Num {
+{% if wide %}
+    let at = args.skip_{{ name }} + 2u * i;
+    return bitcast<f64>(u64({{ name }}[at]) | (u64({{ name }}[at + 1u]) << 32u));
+{% else %}
+    return bitcast<f32>({{ name }}[args.skip_{{ name }} + i]);
+{% endif %}
+}
+{% endif %}
+{% endfor %}
+
+{% for name, there in [["x", memory or lu], ["y", rhs > 0 or det], ["det", panel]] %}
+{% if there %}
+fn store_{{ name }}(i: u32, v: Num) {
+    let word = bits(v);
+{% if wide %}
+    let at = args.skip_{{ name }} + 2u * i;
+    {{ name }}[at] = u32(word & 0xfffffffflu);
+    {{ name }}[at + 1u] = u32(word >> 32u);
+{% else %}
+    {{ name }}[args.skip_{{ name }} + i] = word;
+{% endif %}
+}
+{% endif %}
+{% endfor %}
+
+fn element(at: u32) -> Num {
+    return {{ "load_x(at)" if memory else "space[at]" }};
+}
+fn put(at: u32, v: Num) {
+    {{ "store_x(at, v)" if memory else "space[at] = v" }};
+}
+fn meet() {
+{% if memory %}
+    storageBarrier();
+{% endif %}
+    workgroupBarrier();
+}
+{% if memory %}
+fn order_at(i: u32) -> u32 {
+    return perm[args.skip_perm + i];
+}
+fn put_order(i: u32, v: u32) {
+    perm[args.skip_perm + i] = v;
+}
+{% else %}
+fn order_at(i: u32) -> u32 {
+    return order[i];
+}
+fn put_order(i: u32, v: u32) {
+    order[i] = v;
+}
+{% endif %}
+fn exchange(a: u32, b: u32) {
+    let v = element(a);
+    put(a, element(b));
+    put(b, v);
+}
+fn exchange_order(a: u32, b: u32) {
+    let v = order_at(a);
+    put_order(a, order_at(b));
+    put_order(b, v);
+}
+
+// Magnitudes as integers, all NaN equal and above infinity.
+fn key(v: Num) -> Bits {
+    let size = bitcast<Bits>(v) & SIZE;
+    return select(size, INFINITE + {{ "1lu" if wide else "1u" }}, size > INFINITE);
+}
+
+@compute @workgroup_size(256)
+fn {{ "panel" if panel else "eliminate" }}(@builtin(workgroup_id) id: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
+    let group = (id.z * grid.y + id.y) * grid.x + id.x;
+    if (group >= args.groups) {
+        return;
+    }
+    let row_lanes = args.lanes & 0xffffu;
+    let column_lanes = args.lanes >> 16u;
+    let size = row_lanes * column_lanes;
+    let team = lane / size;
+    let own = lane % size;
+    let there = group * (THREADS / size) + team < args.batch;
+    let system = min(group * (THREADS / size) + team, args.batch - 1u);
+    let rows = args.rows;
+    let n = args.pivots;
+    let columns = args.columns;
+    let pitch = args.pitch;
+{% if memory %}
+    let i0 = own / column_lanes;
+    let j0 = own % column_lanes;
+    let base = (system * (args.first + rows) + args.first) * pitch + args.first;
+    let orders = system * (args.first + rows) + args.first;
+{% else %}
+    let i0 = own % row_lanes;
+    let j0 = own / row_lanes;
+    let base = team * rows * pitch;
+    let orders = team * rows;
+{% endif %}
+    var status = 0u;
+{% if det or panel %}
+    var product: Num = {{ "1.0lf" if wide else "1.0f" }};
+{% endif %}
+
+{% if panel %}
+    if (args.first == 0u) {
+        for (var i = own; i < rows; i += size) {
+            put_order(orders + i, i);
+        }
+    } else {
+        status = states[args.skip_states + system];
+        product = load_det(system);
+    }
+{% else %}
+    for (var i = own / row_lanes; i < rows; i += column_lanes) {
+        for (var j = own % row_lanes; j < n; j += row_lanes) {
+            put(base + i * pitch + j, load_a(system * args.a_batch + i * args.a_row + j * args.a_column));
+        }
+    }
+{% if rhs > 0 %}
+    let rights = columns - n;
+    for (var e = own; e < rows * rights; e += size) {
+        let i = e / rights;
+        let j = e % rights;
+{% if rhs == 1 %}
+        put(base + i * pitch + n + j, load_b(system * args.b_batch + i * args.b_row + j * args.b_column));
+{% else %}
+        put(base + i * pitch + n + j, Num(select(0u, 1u, i == j)));
+{% endif %}
+    }
+{% endif %}
+    for (var i = own; i < rows; i += size) {
+        put_order(orders + i, i);
+    }
+{% endif %}
+    meet();
+
+    for (var k = 0u; k < n; k++) {
+        let diagonal = base + k * (pitch + 1u);
+        var p = k;
+        if ((args.pivoting & 1u) != 0u) {
+            var best = NOTHING;
+            var place = NOWHERE;
+{% if full %}
+            for (var i = k + i0; i < rows; i += row_lanes) {
+                for (var j = k + j0; j < n; j += column_lanes) {
+                    let found = key(element(base + i * pitch + j));
+                    if (place == NOWHERE || found > best) {
+                        best = found;
+                        place = i * n + j;
+                    }
+                }
+            }
+{% else %}
+            for (var i = k + own; i < rows; i += size) {
+                let found = key(element(base + i * pitch + k));
+                if (place == NOWHERE || found > best) {
+                    best = found;
+                    place = i;
+                }
+            }
+{% endif %}
+            keys[lane] = best;
+            places[lane] = place;
+            workgroupBarrier();
+            for (var step = size / 2u; step > 0u; step /= 2u) {
+                if ({{ "true" if full else "step < rows - k" }}) {
+                    if (own < step) {
+                        let other = keys[lane + step];
+                        let at = places[lane + step];
+                        if (other > keys[lane] || (other == keys[lane] && at < places[lane])) {
+                            keys[lane] = other;
+                            places[lane] = at;
+                        }
+                    }
+                    workgroupBarrier();
+                }
+            }
+            p = places[team * size];
+{% if full %}
+            let q = p % n;
+            p = p / n;
+            if (q != k) {
+                for (var i = own; i < rows; i += size) {
+                    exchange(base + i * pitch + k, base + i * pitch + q);
+                }
+                if (own == 0u) {
+                    exchange_order(orders + k, orders + q);
+                }
+            }
+            meet();
+{% endif %}
+            if (p != k) {
+                for (var j = own; j < columns; j += size) {
+                    exchange(base + k * pitch + j, base + p * pitch + j);
+                }
+{% if not full %}
+                if (own == 0u) {
+                    exchange_order(orders + k, orders + p);
+                }
+{% endif %}
+            }
+{% if panel %}
+            if (own == 0u) {
+                swaps[system * n + k] = args.first + p;
+            }
+{% endif %}
+            meet();
+        }
+        let pivot = element(diagonal);
+        let found = key(pivot);
+        if (status == 0u) {
+{% if det or panel %}
+            if (p != k) {
+                product = bitcast<Num>(bitcast<Bits>(product) ^ (SIZE + {{ "1lu" if wide else "1u" }}));
+            }
+            product = mul(product, pivot);
+{% endif %}
+            if (found == NOTHING || found >= INFINITE) {
+                status = args.first + k + 1u;
+{% if det or panel %}
+                product = bitcast<Num>(select(NAN, NOTHING, found == NOTHING));
+{% endif %}
+            }
+        }
+        if (found != NOTHING) {
+            for (var i = k + 1u + own; i < rows; i += size) {
+                put(base + i * pitch + k, div(element(base + i * pitch + k), pivot));
+            }
+        }
+        meet();
+        for (var i = k + 1u + i0; i < rows; i += row_lanes) {
+            let l = element(base + i * pitch + k);
+            for (var j = k + 1u + j0; j < columns; j += column_lanes) {
+                let at = base + i * pitch + j;
+                put(at, minus(l, element(base + k * pitch + j), element(at)));
+            }
+        }
+        meet();
+    }
+
+{% if not panel and rhs > 0 %}
+    for (var left = n; left > 0u; left--) {
+        let k = left - 1u;
+        let pivot = element(base + k * (pitch + 1u));
+        for (var j = own; j < rights; j += size) {
+            let at = base + k * pitch + n + j;
+            put(at, div(element(at), pivot));
+        }
+        meet();
+        for (var i = i0; i < k; i += row_lanes) {
+            let u = element(base + i * pitch + k);
+            for (var j = j0; j < rights; j += column_lanes) {
+                let at = base + i * pitch + n + j;
+                put(at, minus(u, element(base + k * pitch + n + j), element(at)));
+            }
+        }
+        meet();
+    }
+    if (there) {
+        for (var e = own; e < rows * rights; e += size) {
+            let i = e / rights;
+            let j = e % rights;
+            let to = {{ "order_at(orders + i)" if full else "i" }};
+            let v = element(base + i * pitch + n + j);
+            store_y((system * rows + to) * rights + j, bitcast<Num>(select(bitcast<Bits>(v), NAN, status != 0u)));
+        }
+    }
+{% endif %}
+{% if lu %}
+    if (there) {
+        for (var i = own / row_lanes; i < rows; i += column_lanes) {
+            for (var j = own % row_lanes; j < n; j += row_lanes) {
+                store_x((system * rows + i) * n + j, element(base + i * pitch + j));
+            }
+        }
+        for (var i = own; i < rows; i += size) {
+            perm[args.skip_perm + system * rows + i] = order_at(orders + i);
+        }
+    }
+{% endif %}
+    if (there && own == 0u) {
+{% if not det %}
+        states[args.skip_states + system] = status;
+{% endif %}
+{% if panel %}
+        store_det(system, product);
+{% elif det %}
+        store_y(system, product);
+{% endif %}
+    }
+}
