@@ -33,6 +33,8 @@ fn products_that_rungs_do_not_take_are_refused_and_nothing_is_written() {
         for variant in ProductVariant::ALL {
             let call = d.gemm(matrix(&x, 4, 4), matrix(&x, 4, 4)).variant(variant);
             assert!(matches!(call.write_to(&out), Err(Error::InvalidArgument { what: "elements", .. })), "{}", variant.name());
+            let call = d.gemm(matrix(&f, 4, 4), matrix(&f, 4, 4)).order(ProductOrder::Fixed30).variant(variant);
+            assert!(matches!(call.write_to(&of_floats), Err(Error::InvalidArgument { what: "order of a product", .. })));
             let call = d.gemm(matrix(&f, 4, 4), matrix(&f, 2, 4)).variant(variant);
             assert!(matches!(call.write_to(&of_floats), Err(Error::LengthMismatch { .. })));
             let call = d.gemm(matrix(&f, 4, 4), matrix(&f, 4, 4)).variant(variant);

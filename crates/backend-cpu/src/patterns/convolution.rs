@@ -92,8 +92,8 @@ fn plainly<T: Term>(task: &ConvolutionTask, (image, taps): (&[T], &[T]), row: u6
                 *sum = T::fused(weight, element, *sum);
             }
             terms += 1;
-            if terms % task.product.block == 0 || terms == y.taps * x.taps {
-                let is_first = terms <= task.product.block;
+            if terms % task.product.block() == 0 || terms == y.taps * x.taps {
+                let is_first = terms <= task.product.block();
                 for (total, sum) in out.iter_mut().zip(&mut sums) {
                     *total = if is_first { *sum } else { T::add(*total, *sum) };
                     *sum = T::default();

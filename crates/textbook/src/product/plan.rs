@@ -8,7 +8,7 @@ use isowarp_core::element::Ty;
 use isowarp_core::error::{Error, Result};
 use isowarp_core::launch::{Code, KernelSpec, Operators, Work};
 use isowarp_core::patterns::product::Steps;
-use isowarp_core::patterns::{Patterns, ProductTask};
+use isowarp_core::patterns::{Patterns, ProductOrder, ProductTask};
 
 /// A number of a product as the kernels have it.
 fn word(requested: u64) -> Result<u32> {
@@ -22,6 +22,10 @@ impl<B: Patterns> Variant<B, ProductTask> for ProductVariant {
         if task.ty() != Ty::F32 {
             let reason = format!("a textbook's product has sums of f32, not of {}", task.ty());
             return Err(Error::InvalidArgument { what: "elements", reason });
+        }
+        if !matches!(task.order, ProductOrder::Blocks | ProductOrder::Chain) {
+            let reason = format!("a textbook's product adds chains of fused steps, not {:?}", task.order);
+            return Err(Error::InvalidArgument { what: "order of a product", reason });
         }
         // All have one order, so one definition serves them.
         if variant == Self::Contract || device.code() == Code::Rust {
@@ -40,7 +44,7 @@ impl<B: Patterns> Variant<B, ProductTask> for ProductVariant {
             rows: word(m)?,
             columns: word(n)?,
             terms: word(k)?,
-            block: word(task.block)?,
+            block: word(task.block())?,
             form: form.iter().enumerate().map(|(bit, &set)| u32::from(set) << bit).sum(),
             a_row: word(a.row)?,
             a_column: word(a.column)?,
@@ -53,7 +57,7 @@ impl<B: Patterns> Variant<B, ProductTask> for ProductVariant {
         };
         let [tile_m, tile_n] = variant.tile();
         let groups = m.div_ceil(tile_m) * n.div_ceil(tile_n) * batch;
-        let operators = Operators::Product { a: &task.a, b: &task.b, finish: &task.finish, extents };
+        let operators = Operators::Product { a: &task.a, b: &task.b, finish: &task.finish, extents, packing: None };
         let choices = [("rung", variant as u32)];
         let spec = KernelSpec::new(&PRODUCT_VARIANT, &params, &choices, &[]).with(operators, task.numerics, leaves, outs);
         // Threads write the outputs in vectors of four alone where the columns are so many.
