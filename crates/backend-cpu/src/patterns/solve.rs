@@ -145,9 +145,9 @@ fn system<T: Real>(task: &SolveTask, floats: &[&[T]], p: u64) -> Solved<T> {
             let bad = |i: &usize| a[*i][*i].key() == 0 || !a[*i][*i].is_finite();
             let status = if unit { None } else { (0..n as usize).find(bad) }.map_or(0, |i| i as u32 + 1);
             if upper {
-                backward(&a, &mut b, unit)
+                backward(&a, &mut b, unit);
             } else {
-                forward(&a, &mut b, unit)
+                forward(&a, &mut b, unit);
             }
             let mut values = vec![T::NAN; (n * rights) as usize];
             if status == 0 {
@@ -276,26 +276,26 @@ fn cholesky<T: Real>(a: &mut [Vec<T>]) -> u32 {
 
 /// The lower triangle's solutions in place of B.
 fn forward<T: Real>(a: &[Vec<T>], b: &mut [Vec<T>], unit: bool) {
-    for i in 0..a.len() {
-        for k in 0..i {
+    for (i, of) in a.iter().enumerate() {
+        for (k, &l) in of[..i].iter().enumerate() {
             let (x, row) = two(b, k, i);
-            take_off(row, a[i][k], x);
+            take_off(row, l, x);
         }
         if !unit {
-            b[i].iter_mut().for_each(|x| *x = T::div(*x, a[i][i]));
+            b[i].iter_mut().for_each(|x| *x = T::div(*x, of[i]));
         }
     }
 }
 
 /// The upper triangle's solutions in place of B.
 fn backward<T: Real>(a: &[Vec<T>], b: &mut [Vec<T>], unit: bool) {
-    for i in (0..a.len()).rev() {
-        for k in (i + 1..a.len()).rev() {
+    for (i, of) in a.iter().enumerate().rev() {
+        for (k, &u) in of.iter().enumerate().skip(i + 1).rev() {
             let (rows, x) = b.split_at_mut(k);
-            take_off(&mut rows[i], a[i][k], &x[0]);
+            take_off(&mut rows[i], u, &x[0]);
         }
         if !unit {
-            b[i].iter_mut().for_each(|x| *x = T::div(*x, a[i][i]));
+            b[i].iter_mut().for_each(|x| *x = T::div(*x, of[i]));
         }
     }
 }

@@ -167,8 +167,8 @@ pub trait Solves: Run<SolveTask> + Map {
     /// ```
     /// # use isowarp::prelude::*;
     /// # let dev = isowarp::Cpu::new();
-    /// let a = dev.upload(&[1.0f32, 2.0, 3.0, 4.0, 1.0, 1.0, 1.0, 1.0])?;
-    /// assert_eq!(dev.determinant(matrix(&a, 2, 2).batch(2)).run()?.read_blocking()?, [-2.0, 0.0]);
+    /// let a = dev.upload(&[1.0f32, 2.0, 4.0, 4.0, 1.0, 1.0, 1.0, 1.0])?;
+    /// assert_eq!(dev.determinant(matrix(&a, 2, 2).batch(2)).run()?.read_blocking()?, [-4.0, 0.0]);
     /// # Ok::<(), isowarp::Error>(())
     /// ```
     fn determinant<L, T>(&self, a: Matrix<L>) -> FactorCall<'_, Self, L, T, Determinant>

@@ -92,8 +92,8 @@ fn alone(args: &RunArgs, inputs: &[Array], kind: SolveKind, parts: &'static [Par
 }
 
 fn solve(args: &RunArgs, inputs: &[Array]) -> Result<Plan> {
-    let (batch, n) = square(inputs)?;
     let [_, b] = inputs else { return Err(Failure::usage("solve takes two inputs", "add --in b.npy")) };
+    let (batch, n) = square(inputs)?;
     // Right-hand sides of a batch have its axis; one alone is a vector.
     let (of_b, rights) = match (b.shape[..].as_ref(), batch) {
         ([rows], _) if *rows == n => (None, 1),
