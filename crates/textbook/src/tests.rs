@@ -50,7 +50,7 @@ fn the_ptx_was_built_from_these_sources() {
 /// Sizes of today, rounded up a little; raised by hand alone.
 #[test]
 fn the_ptx_fits_its_budgets() {
-    const FOLDER: u64 = 571_000;
+    const FOLDER: u64 = 546_000;
     const ENTRY: usize = 26_000;
 
     let folder = root().join("ptx");

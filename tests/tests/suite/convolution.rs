@@ -207,7 +207,7 @@ fn convolutions_of_whole_numbers_are_scipys_with_every_border_and_numpys_with_ev
             let found = d.convolve(grid(&a, &image), grid(&b, &taps)).same().border(border).run().unwrap();
             assert_eq!(found.read_blocking().unwrap(), expected, "{image:?} {taps:?} {border:?}");
             // Exact in f32, in bytes, and backwards by a filter that is backwards.
-            let found = d.convolve(grid(a.map(|x| x.cast::<f32>()), &image), grid(b.map(|x| x.cast::<f32>()), &taps));
+            let found = d.convolve(grid(a.map(Expr::cast::<f32>), &image), grid(b.map(Expr::cast::<f32>), &taps));
             let found = found.same().border(border).run().unwrap().read_blocking().unwrap();
             assert!(found.iter().zip(&expected).all(|(&y, &e)| y == e as f32));
             let found = d.convolve(grid(&a, &image), grid(b.reversed(), &taps)).same().flipped().border(border).run().unwrap();
@@ -374,7 +374,7 @@ fn convolutions_by_transforms_are_near_to_scipys_and_whole_numbers_round_to_thei
             let worst = worst(found.into_iter().map(f64::from).collect());
             assert!(worst < 8.0 * 2f64.powi(-24), "{image:?}: {worst:e}");
             let (a, b) = (d.upload(&n).unwrap(), d.upload(&t).unwrap());
-            let call = || d.fft_convolve(grid(a.map(|x| x.cast::<f32>()), &image), grid(b.map(|x| x.cast::<f32>()), &taps));
+            let call = || d.fft_convolve(grid(a.map(Expr::cast::<f32>), &image), grid(b.map(Expr::cast::<f32>), &taps));
             let rounded = |y: Buffer<Device, f32>| -> Vec<i32> {
                 y.read_blocking().unwrap().into_iter().map(|y| y.round_ties_even() as i32).collect()
             };

@@ -3,8 +3,8 @@
 use crate::backend::{Backend, Leaf, Out};
 use crate::error::Result;
 
-/// A way to carry out tasks: an algorithm of a textbook, or one of yours. The modifier `variant` of reductions, scans, histograms, sorts and merges takes it.
-/// The call is checked as the pattern's own is, and its task, with the operands, goes to the variant.
+/// A way to carry out tasks: an algorithm of a textbook, or one of yours. The modifier `variant` of reductions, scans, histograms, sorts, merges and products
+/// takes it. The call is checked as the pattern's own is, and its task, with the operands, goes to the variant.
 ///
 /// ```
 /// use isowarp::backend::{Leaf, Out, Run};

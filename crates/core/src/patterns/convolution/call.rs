@@ -304,7 +304,6 @@ where
 }
 
 /// The product that a convolution is.
-#[allow(clippy::type_complexity, reason = "a product of two operands")]
 fn product_of<'d, 'o, B: Backend, T, A, F>(
     product: ProductCall<'d, B, (), (), T, A, F>,
     of: &Geometry,

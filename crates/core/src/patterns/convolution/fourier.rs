@@ -9,6 +9,7 @@ use crate::call::{ArrayCall, Arrays};
 use crate::error::{Error, Result};
 use crate::input::{Input, Lent, array, index};
 use crate::ir::{ArrayExpr, Expr, lit, select};
+use crate::patterns::map::collect;
 use crate::patterns::product::Factor;
 use crate::patterns::{FftScalar, check_aliasing};
 use core::marker::PhantomData;
@@ -178,14 +179,10 @@ where
         if out.len() < required {
             return Err(Error::BufferTooSmall { what: "the output", required, available: out.len() });
         }
-        for (image, elements) in [(true, self.image.elements()), (false, self.filter.elements())] {
-            let leaves = if image {
-                crate::patterns::map::collect(device, PATTERN, &self.image.input)?
-            } else {
-                crate::patterns::map::collect(device, PATTERN, &self.filter.input)?
-            };
-            check_aliasing(PATTERN, &leaves.leaves, elements, &[(out.out(), required)], false)?;
-        }
+        let image = collect(device, PATTERN, &self.image.input)?;
+        check_aliasing(PATTERN, &image.leaves, self.image.elements(), &[(out.out(), required)], false)?;
+        let filter = collect(device, PATTERN, &self.filter.input)?;
+        check_aliasing(PATTERN, &filter.leaves, self.filter.elements(), &[(out.out(), required)], false)?;
         let image = Grid { input: Lent(&self.image.input), extents: self.image.extents, channels: 1, batch: planes };
         let filter = Grid { input: Lent(&self.filter.input), extents: self.filter.extents, channels: 1, batch: 1 };
         let x = padded(device, image, &axes)?;

@@ -284,7 +284,6 @@ where
     }
 
     /// Checks the call, and says what its task is over which operands, if there is anything to do.
-    #[allow(clippy::type_complexity, reason = "a task with its operands")]
     pub(in crate::patterns) fn described(
         &self,
         out: <F::Out as Outputs>::Refs<'_, B>,
