@@ -144,9 +144,9 @@ fn sum64(a: vec2<u32>, b: vec2<u32>) -> vec2<u32> {
 }
 
 // A number of 64 bits with the sums of the levels, each 256 times as much as the one after it.
-fn joined(of: vec4<i32>) -> vec2<u32> {
-    let high = sum64(vec2<u32>(u32(of.x) << 24u, u32(of.x >> 8u)), vec2<u32>(u32(of.y) << 16u, u32(of.y >> 16u)));
-    return sum64(sum64(high, vec2<u32>(u32(of.z) << 8u, u32(of.z >> 24u))), vec2<u32>(u32(of.w), u32(of.w >> 31u)));
+fn joined(l: vec4<i32>) -> vec2<u32> {
+    let high = sum64(vec2<u32>(u32(l.x) << 24u, u32(l.x >> 8u)), vec2<u32>(u32(l.y) << 16u, u32(l.y >> 16u)));
+    return sum64(sum64(high, vec2<u32>(u32(l.z) << 8u, u32(l.z >> 24u))), vec2<u32>(u32(l.w), u32(l.w >> 31u)));
 }
 
 // `all` 2^`exponent`, rounded once, as bits.

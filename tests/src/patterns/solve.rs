@@ -137,8 +137,8 @@ fn pivots<B: Target>(c: &mut Cases<B>) {
             let a = square::<B, f32>(d, Fill::Plain, n, 3)?;
             let broken = d.map((counting(n * n * 3), array(&a)), move |(i, a)| {
                 let (n, at) = (n as u32, i % (n * n) as u32);
-                let of_last = (i / (n * n) as u32).eq(1) & (at / n).eq(n - 1);
-                select(of_last, a.at(i - (n - 1) * n), a.at(i)) * select((i / (n * n) as u32).eq(2) & (at % n).eq(n / 2), 0.0, 1.0)
+                let of_last = (i / (n * n)).eq(1) & (at / n).eq(n - 1);
+                select(of_last, a.at(i - (n - 1) * n), a.at(i)) * select((i / (n * n)).eq(2) & (at % n).eq(n / 2), 0.0, 1.0)
             })?;
             let b = input::<B, f32>(d, Fill::Plain, n * 3, "b")?;
             let m = matrix(&broken, n, n).batch(3);

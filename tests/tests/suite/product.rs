@@ -2,6 +2,7 @@
 
 use crate::common::{each, each_with};
 use half::f16;
+use isowarp::backend::Backend as _;
 use isowarp::buffer::Buffer;
 use isowarp::element::DType;
 use isowarp::patterns::{FactorFormat, ProductOrder};

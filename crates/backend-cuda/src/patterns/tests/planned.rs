@@ -4,7 +4,7 @@ use super::super::holes::{Shape, places};
 use super::{check_map, check_planned, check_planned_on};
 use isowarp_core::element::{DType, Ty};
 use isowarp_core::input::Source as _;
-use isowarp_core::ir::{self, Expr, Param};
+use isowarp_core::ir::{self, Expr, Param, Traced as _};
 use isowarp_core::launch::kernels::{
     self, CONTRACT, CONTRACT_FIXED, CONTRACT_FOLD, CONTRACT_GREATEST, CONTRACT_PACK, CONTRACT_PACKED, CONTRACT_THIN, CONTRACT_TILES, Def,
     FFT, GATHER, LAYOUT, SCATTER, SCATTER_REDUCE, SWAP_SQUARE, TRANSPOSE, TRANSPOSE_SQUARE, TRANSPOSE_TILES,
