@@ -301,7 +301,7 @@ pub mod contract_fixed {
             arch: Arch { major: 7, minor: 0, exact: false },
             ptx: text!("contract_fixed.ptx"),
             entries: &[
-                Entry { name: "contract_fixed", holes: &["epilogue1"] },
+                Entry { name: "contract_fixed", holes: &["epilogue4", "epilogue1"] },
             ],
         },
         Build {

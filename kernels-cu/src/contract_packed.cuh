@@ -418,32 +418,42 @@ IW_DEVICE void product(const Args& args) {
     }
 }
 #else
-// The same of digits, without matrix instructions: a thread takes one element after the other.
+// The same of digits, without matrix instructions: a thread takes four neighbours, one after the other.
 template <class Shape>
 IW_DEVICE void product(const Args& args) {
     using namespace params::packed;
     constexpr uint32_t TM = Shape::TM, TN = Shape::TN;
-    if (Shape::PLANES == 1) return;
     const uint32_t m = args.u[ROWS], n = args.u[COLUMNS], pitch = args.u[PITCH];
     const Target target = target_of<Shape>(args);
     const uint32_t* const a = (const uint32_t*)args.scratch[0] + target.row_a * 4 * pitch;
     const uint32_t* const b = (const uint32_t*)args.scratch[1] + target.row_b * 4 * pitch;
 #pragma unroll 1
-    for (uint32_t x = threadIdx.x; x < TM * TN; x += Shape::THREADS) {
-        const uint32_t i = x / TN, j = x % TN;
+    for (uint32_t x = threadIdx.x; x < TM * TN / 4; x += Shape::THREADS) {
+        const uint32_t i = x / (TN / 4), j = x % (TN / 4) * 4;
         if (target.m0 + i >= m || target.n0 + j >= n) continue;
-        int64_t all = 0;
-#pragma unroll 1
-        for (uint32_t word = 0; word < pitch; ++word) {
-#pragma unroll
-            for (int p = 0; p < 4; ++p)
-#pragma unroll
-                for (int q = 0; p + q < 4; ++q)
-                    all += (int64_t)__dp4a((int32_t)a[line_of<4>(i, p) * pitch + word], (int32_t)b[line_of<4>(j, q) * pitch + word], 0)
-                           << 8 * (3 - p - q);
-        }
         const uint64_t at = target.batch * wide(args.u + C_BATCH) + (uint64_t)(target.m0 + i) * args.u[C_ROW] + target.n0 + j;
-        epilogue(at, Acc<1>{{fixed_result(args, target, i, j, all)}});
+        Acc<1> v[4];
+#pragma unroll 1
+        for (uint32_t e = 0; e < 4; ++e) {
+            int64_t all = 0;
+#pragma unroll 1
+            for (uint32_t word = 0; word < pitch; ++word) {
+#pragma unroll
+                for (int p = 0; p < 4; ++p)
+#pragma unroll
+                    for (int q = 0; p + q < 4; ++q) {
+                        const int32_t of_a = (int32_t)a[line_of<4>(i, p) * pitch + word], of_b = (int32_t)b[line_of<4>(j + e, q) * pitch + word];
+                        all += (int64_t)__dp4a(of_a, of_b, 0) << 8 * (3 - p - q);
+                    }
+            }
+            v[e].w[0] = fixed_result(args, target, i, j + e, all);
+        }
+        if (args.u[VECTOR] && target.n0 + j + 3 < n) {
+            epilogue4(at, v);
+            continue;
+        }
+#pragma unroll 1
+        for (uint32_t e = 0; e < 4 && target.n0 + j + e < n; ++e) epilogue(at + e, v[e]);
     }
 }
 #endif
