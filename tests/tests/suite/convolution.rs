@@ -175,7 +175,7 @@ fn a_convolution_is_the_product_of_its_filters_and_the_matrix_of_its_windows() {
             let windows = elements(&layer.out());
             let terms = layer.channels / layer.groups * elements(&layer.taps);
             let (image, filter) = (d.upload(&x).unwrap(), d.upload(&w).unwrap());
-            for order in [ProductOrder::Blocks, ProductOrder::Chain] {
+            for order in [ProductOrder::Blocks, ProductOrder::Chain, ProductOrder::Fixed30] {
                 let call = d.convolve(layer.image(&image), layer.filter(&filter)).groups(layer.groups).order(order);
                 let call = call.stride(&layer.stride).dilation(&layer.dilation).padding(&layer.padding).border(layer.border);
                 assert_eq!(call.extents().unwrap(), layer.out());

@@ -140,7 +140,9 @@ impl ProductOrder {
 /// operands have the same. An operand is any input, as a [`matrix`]; an operator over its elements is computed where they are read, and so once for each tile
 /// of the product. Rows, columns and terms are below 2^32.
 ///
-/// Work O(m n k). Scratch: where the product is small and has many terms, the sums of its blocks, at most 1 GiB.
+/// Work O(m n k). Scratch: where the product is small and has many terms, the sums of its blocks, at most 1 GiB. Operands are packed for
+/// [`Fixed30`](ProductOrder::Fixed30) (four bytes an element of each), and on NVIDIA GPUs from compute capability 8.0 on those of large products of bytes, of
+/// [`Fast`](ProductOrder::Fast) orders and, where a group of threads has 200 KiB of shared memory, of `f32` (their size, up to whole tiles, at most 1 GiB each).
 ///
 /// Source: Kirk and Hwu, *Programming Massively Parallel Processors*, chapters 3, 5 and 16; Ansorge, *Programming in Parallel with CUDA*, chapters 2 and 11;
 /// Higham, *Accuracy and Stability of Numerical Algorithms*, section 3.1 (blocked sums).

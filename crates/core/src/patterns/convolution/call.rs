@@ -271,7 +271,8 @@ where
     pub fn write_to(self, out: <F::Out as Outputs>::Refs<'_, B>) -> Result<()> {
         let (device, of) = (self.product.device(), self.geometry()?);
         let filter = self.filters(&of)?;
-        let Some(axes) = of.planes() else {
+        // The kernel of planes has chains.
+        let Some(axes) = of.planes().filter(|_| !self.product.is_fixed()) else {
             let image = windows_of(device, &self.image, &of)?;
             return product_of(self.product, &of, &image, &filter).write_to(out);
         };

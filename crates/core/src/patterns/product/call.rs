@@ -168,6 +168,11 @@ impl<'d, B, L, R, T, A, F> ProductCall<'d, B, L, R, T, A, F> {
         Self { a: self.a.reaching(left), b: self.b.reaching(right), ..self }
     }
 
+    /// Whether sums are those of fixed-point numbers.
+    pub(in crate::patterns) fn is_fixed(&self) -> bool {
+        self.order == ProductOrder::Fixed30
+    }
+
     /// The device.
     pub(in crate::patterns) fn device(&self) -> &'d B {
         self.device

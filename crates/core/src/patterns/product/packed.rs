@@ -62,7 +62,7 @@ const MANY_TILES: (u64, u64) = (120, 256);
 /// Multiplications below which products of integers are not packed.
 const FEW: u64 = 1 << 20;
 /// The most bytes of packed operands, where there is another way.
-const MOST_BYTES: u64 = 1 << 31;
+const MOST_BYTES: u64 = 1 << 30;
 
 /// The type that an operand is stored as, where it is stored.
 pub(super) fn stored_as<R>(func: &Func, leaves: &[Leaf<R>]) -> Option<DType> {
@@ -120,7 +120,10 @@ impl ProductTask {
         let pays = if wanted == Packing::Tiles {
             let ([rows, columns], shared_bytes) = TILE_OF_FLOATS;
             let tiles = self.m.div_ceil(rows).saturating_mul(self.n.div_ceil(columns)).saturating_mul(self.batch);
-            tiles >= MANY_TILES.0 && self.k >= MANY_TILES.1 && tuning.shared_bytes >= shared_bytes
+            // A quarter of what tiles have room for may be beyond the product.
+            let elements = self.m.saturating_mul(self.n).saturating_mul(self.batch);
+            let is_full = elements.saturating_mul(4) >= tiles.saturating_mul(3 * rows * columns);
+            tiles >= MANY_TILES.0 && is_full && self.k >= MANY_TILES.1 && tuning.shared_bytes >= shared_bytes
         } else {
             work >= FEW && self.m.min(self.n) > super::task::THIN
         };
