@@ -7,25 +7,7 @@
 //   check_diagonal: the first element of a diagonal that is zero, infinite or NaN.
 // minus(a, b, c) = c - a b rounded once; div, bits: arithmetic that gives the same bits on every device.
 
-{% if wide %}
-alias Num = f64;
-alias Bits = u64;
-const SIZE = 0x7ffffffffffffffflu;
-const INFINITE = 0x7ff0000000000000lu;
-const NAN = 0x7ff8000000000000lu;
-const NOTHING = 0lu;
-const ONE = 0x3ff0000000000000lu;
-{% else %}
-alias Num = f32;
-alias Bits = u32;
-const SIZE = 0x7fffffffu;
-const INFINITE = 0x7f800000u;
-const NAN = 0x7fc00000u;
-const NOTHING = 0u;
-const ONE = 0x3f800000u;
-{% endif %}
-const THREADS = 256u;
-const NOWHERE = 0xffffffffu;
+{% include "solve_numbers.wgsl" %}
 {% set loads_a = (step == 0 and apart) or (step == 1 and apart) or (step == 2 and not identity) or step == 4 %}
 {% set has_x = step != 4 %}
 

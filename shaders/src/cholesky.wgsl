@@ -2,20 +2,7 @@
 // square root, and what is below is divided by it. A team of invocations has a matrix, or a block of the diagonal of one where it lies (apart is 0).
 // minus(a, b, c) = c - a b rounded once; div, root, bits: arithmetic that gives the same bits on every device.
 
-{% if wide %}
-alias Num = f64;
-alias Bits = u64;
-const INFINITE = 0x7ff0000000000000lu;
-const NAN = 0x7ff8000000000000lu;
-const NOTHING = 0lu;
-{% else %}
-alias Num = f32;
-alias Bits = u32;
-const INFINITE = 0x7f800000u;
-const NAN = 0x7fc00000u;
-const NOTHING = 0u;
-{% endif %}
-const THREADS = 256u;
+{% include "solve_numbers.wgsl" %}
 
 var<workgroup> space: array<Num, {{ 1536 if wide else 3328 }}>;
 

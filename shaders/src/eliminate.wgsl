@@ -3,23 +3,7 @@
 // lies. Whoever has right-hand sides substitutes backwards, in descending k.
 // minus(a, b, c) = c - a b rounded once; div, mul, bits: arithmetic that gives the same bits on every device.
 
-{% if wide %}
-alias Num = f64;
-alias Bits = u64;
-const SIZE = 0x7ffffffffffffffflu;
-const INFINITE = 0x7ff0000000000000lu;
-const NAN = 0x7ff8000000000000lu;
-const NOTHING = 0lu;
-{% else %}
-alias Num = f32;
-alias Bits = u32;
-const SIZE = 0x7fffffffu;
-const INFINITE = 0x7f800000u;
-const NAN = 0x7fc00000u;
-const NOTHING = 0u;
-{% endif %}
-const THREADS = 256u;
-const NOWHERE = 0xffffffffu;
+{% include "solve_numbers.wgsl" %}
 
 {% if not memory %}
 var<workgroup> space: array<Num, {{ 1536 if wide else 3328 }}>;

@@ -4,8 +4,10 @@
 //! Jinja's holes: `{{ rows }}` is a number, `{% for r in range(rows) %}` repeats lines, so that arrays in registers are written out, and
 //! `{% if exclusive %}` chooses between variants. Parameters are members of `args`, all `u32`, `base` and `base_high` first.
 
+mod dense;
 mod sorts;
 
+use dense::{BLOCKS, CHOLESKY, CONTRACT, CONTRACT_FIXED, CONVOLVE, ELIMINATE, FFT};
 use sorts::TOP_K;
 pub use sorts::{MERGE, MERGE_SORT, MERGE_SORT_WINDOWS, SEARCH, SEGMENTED_SORT, SORT};
 
@@ -42,7 +44,7 @@ pub fn expand(template: &Template, holes: &BTreeMap<&str, u32>) -> Result<String
 }
 
 /// Parts that templates include.
-const PARTS: [(&str, &str); 21] = [
+const PARTS: [(&str, &str); 22] = [
     ("element_at.wgsl", include_str!("element_at.wgsl")),
     ("filter_careful.wgsl", include_str!("filter_careful.wgsl")),
     ("lanes.wgsl", include_str!("lanes.wgsl")),
@@ -59,6 +61,7 @@ const PARTS: [(&str, &str); 21] = [
     ("scan_nodes.wgsl", include_str!("scan_nodes.wgsl")),
     ("scan_totals.wgsl", include_str!("scan_totals.wgsl")),
     ("scan_walk.wgsl", include_str!("scan_walk.wgsl")),
+    ("solve_numbers.wgsl", include_str!("solve_numbers.wgsl")),
     ("sort_key.wgsl", include_str!("sort_key.wgsl")),
     ("sort_rank.wgsl", include_str!("sort_rank.wgsl")),
     ("sort_tile.wgsl", include_str!("sort_tile.wgsl")),
@@ -143,99 +146,12 @@ pub const SCAN_ROWS: Template = Template { args: &["n", "lines", "lanes"], bindi
 /// P03, columns.
 pub const SCAN_COLS: Template = Template { args: &["n", "inner", "columns"], bindings: &[], ..SCAN };
 
-/// P10, products of matrices.
-const CONTRACT: Template = Template {
-    name: "contract.wgsl",
-    text: include_str!("contract.wgsl"),
-    args: &[],
-    bindings: &[Extra { name: "partials", access: "read_write", ty: "array<Value>", when: Some("split or step > 0") }],
-};
-
-/// P10, fixed-point products of matrices: an operand's words have the four digits of four numbers, a plane a component.
-const CONTRACT_FIXED: Template = Template {
-    name: "contract_fixed.wgsl",
-    text: include_str!("contract_fixed.wgsl"),
-    args: &[],
-    bindings: &[
-        Extra { name: "packed", access: "read_write", ty: "array<vec4<u32>>", when: Some("step == 1") },
-        Extra { name: "greatest", access: "read_write", ty: "array<u32>", when: Some("step < 2") },
-        Extra { name: "packed_a", access: "read_write", ty: "array<vec4<u32>>", when: Some("step == 2") },
-        Extra { name: "packed_b", access: "read_write", ty: "array<vec4<u32>>", when: Some("step == 2") },
-        Extra { name: "exponents", access: "read_write", ty: "array<u32>", when: Some("step > 0") },
-    ],
-};
-
-/// P12, convolutions of planes.
-const CONVOLVE: Template = Template { name: "convolve.wgsl", text: include_str!("convolve.wgsl"), args: &[], bindings: &[] };
-
 /// P24, exact sums.
 const EXACT: Template = Template {
     name: "exact_sum.wgsl",
     text: include_str!("exact_sum.wgsl"),
     args: &[],
     bindings: &[Extra { name: "words", access: "read_write", ty: "array<atomic<u32>>", when: None }],
-};
-
-/// P27, levels of transforms.
-const FFT: Template = Template {
-    name: "fft.wgsl",
-    text: include_str!("fft.wgsl"),
-    args: &[],
-    bindings: &[
-        Extra { name: "from_", access: "read", ty: "array<vec2<u32>>", when: Some("kind == 0") },
-        Extra { name: "from_", access: "read", ty: "array<vec4<u32>>", when: Some("kind == 1") },
-        Extra { name: "from_", access: "read", ty: "array<u32>", when: Some("kind >= 2") },
-        Extra { name: "table", access: "read", ty: "array<vec2<u32>>", when: Some("kind == 0") },
-        Extra { name: "table", access: "read", ty: "array<vec4<u32>>", when: Some("kind == 1") },
-        Extra { name: "table", access: "read", ty: "array<u32>", when: Some("kind >= 2") },
-        Extra { name: "to", access: "read_write", ty: "array<vec2<u32>>", when: Some("kind == 0") },
-        Extra { name: "to", access: "read_write", ty: "array<vec4<u32>>", when: Some("kind == 1") },
-        Extra { name: "to", access: "read_write", ty: "array<u32>", when: Some("kind >= 2") },
-    ],
-};
-
-/// P10, eliminations of batches, and of panels.
-const ELIMINATE: Template = Template {
-    name: "eliminate.wgsl",
-    text: include_str!("eliminate.wgsl"),
-    args: &[],
-    bindings: &[
-        Extra { name: "a", access: "read", ty: WORDS, when: Some("not panel") },
-        Extra { name: "b", access: "read", ty: WORDS, when: Some("rhs == 1") },
-        Extra { name: "x", access: "read_write", ty: WORDS, when: Some("memory or lu") },
-        Extra { name: "y", access: "read_write", ty: WORDS, when: Some("rhs > 0 or det") },
-        Extra { name: "det", access: "read_write", ty: WORDS, when: Some("panel") },
-        Extra { name: "perm", access: "read_write", ty: WORDS, when: Some("memory or lu") },
-        Extra { name: "states", access: "read_write", ty: WORDS, when: Some("not det") },
-        Extra { name: "swaps", access: "read_write", ty: WORDS, when: Some("panel") },
-    ],
-};
-
-/// P10, Cholesky's factors.
-const CHOLESKY: Template = Template {
-    name: "cholesky.wgsl",
-    text: include_str!("cholesky.wgsl"),
-    args: &[],
-    bindings: &[
-        Extra { name: "a", access: "read", ty: WORDS, when: Some("apart") },
-        Extra { name: "x", access: "read_write", ty: WORDS, when: None },
-        Extra { name: "states", access: "read_write", ty: WORDS, when: None },
-    ],
-};
-
-/// P10, parts of solves by blocks.
-const BLOCKS: Template = Template {
-    name: "blocks.wgsl",
-    text: include_str!("blocks.wgsl"),
-    args: &[],
-    bindings: &[
-        Extra { name: "a", access: "read", ty: WORDS, when: Some("step == 4 or (step < 2 and apart) or (step == 2 and not identity)") },
-        Extra { name: "states", access: "read", ty: WORDS, when: Some("step == 0 and checked") },
-        Extra { name: "perm", access: "read", ty: WORDS, when: Some("step == 2 and permuted") },
-        Extra { name: "x", access: "read_write", ty: WORDS, when: Some("step < 4") },
-        Extra { name: "states", access: "read_write", ty: WORDS, when: Some("step == 4") },
-        Extra { name: "swaps", access: "read_write", ty: WORDS, when: Some("step == 3") },
-    ],
 };
 
 /// P09, by index.

@@ -12,6 +12,7 @@ mod merge;
 mod merge_sort;
 mod merge_variants;
 mod moves;
+mod products;
 mod reduce;
 mod rows;
 mod scan;
