@@ -112,7 +112,7 @@ IW_DEVICE uint32_t digits(uint32_t bits, uint32_t exponent) {
     return word | (uint32_t)(left & 255);
 }
 
-// Where a plane of a row lies: planes of 64 rows, one plane after the other.
+// Line of a plane of a row: planes of 64 rows, one plane after the other.
 template <int P>
 IW_DEVICE uint64_t line_of(uint64_t row, uint32_t plane) {
     return (row / SIDE * P + plane) * SIDE + row % SIDE;
@@ -418,7 +418,7 @@ IW_DEVICE void product(const Args& args) {
     }
 }
 #else
-// The same of digits, without matrix instructions: a thread takes four neighbours, one after the other.
+// Products of digits without matrix instructions: a thread takes four neighbours, one after the other.
 template <class Shape>
 IW_DEVICE void product(const Args& args) {
     using namespace params::packed;

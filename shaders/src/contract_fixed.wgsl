@@ -157,7 +157,7 @@ fn rounded(all: vec2<u32>, exponent: i32) -> u32 {
     let top = i32(length) - 1 + exponent;
     let unit = max(top - 23, -149);
     let shift = unit - exponent;
-    // What is kept has at most 24 bits. Bits that are shifted out are those of `rest`, from the highest one on.
+    // Kept bits are at most 24. Bits that are shifted out are those of `rest`, from the highest one on.
     var kept = 0u;
     var rest = vec2<u32>();
     if (shift <= 0) {

@@ -13,7 +13,7 @@ const PITCH = {{ (32 * each + 32) // each * (each + 1) }}u;   // an element in s
 var<workgroup> tile: array<Value, {{ (7 + slab) * ((32 * each + 32) // each * (each + 1)) }}>;
 var<workgroup> weights: array<Value, {{ 33 * slab }}>;
 {% if guarded %}
-// Whether the adapter's own fma may not be used: see contract.wgsl.
+// Flag: the adapter's own fma may not be used (see contract.wgsl).
 var<workgroup> risky: atomic<u32>;
 
 fn is_risky(v: f32) -> bool {

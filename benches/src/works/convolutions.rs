@@ -38,7 +38,7 @@ fn plane(d: &Device, s: &Shape, taps: u64) -> Result<Ready> {
     })
 }
 
-/// As many images as there are elements for; of fewer, one of one channel.
+/// Images, as many as there are elements for; of fewer, one of one channel.
 fn layer(d: &Device, s: &Shape) -> Result<Ready> {
     let whole = s.n / (64 * 56 * 56);
     let (batch, channels, side) = if whole == 0 { (1, 1, s.n.isqrt()) } else { (whole, 64, 56) };

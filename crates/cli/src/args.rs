@@ -135,9 +135,9 @@ pub(crate) enum BlocksArg {
     Fixed30,
     /// The device's own order, of factors rounded to f16; other bits on other devices
     FastF16,
-    /// The same, of factors rounded to bf16
+    /// The device's own order, of factors rounded to bf16
     FastBf16,
-    /// The same, of factors rounded to eleven bits of mantissa
+    /// The device's own order, of factors rounded to eleven bits of mantissa
     FastTf32,
 }
 

@@ -120,7 +120,7 @@ IW_DEVICE void tiled(const Args& args) {
 
 IW_DEVICE void vectorised(const Args& args) {
     constexpr int TM = 64, TN = 64, TK = 16, PITCH = TM + 4;
-    // Of A, rows lie side by side.
+    // Rows of A lie side by side.
     __shared__ __align__(16) float a_tile[TK * PITCH], b_tile[TK * TN];
     const Problem p(args, TM, TN);
     const uint32_t t = threadIdx.x, row = t / 16 * 4, column = t % 16 * 4;

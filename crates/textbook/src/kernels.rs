@@ -4,21 +4,21 @@ use isowarp_core::launch::params::Params;
 use isowarp_core::launch::{Binding, Choice, CudaEntry, Def, Face, Image, Kernel, Reach, Shader, Template};
 
 isowarp_core::kernel_params! {
-    /// Of the rungs of the reductions' ladder.
+    /// Parameters of the rungs of the reductions' ladder.
     ReduceVariantParams("reduce_variant") {
         /// 1: from partial results; 2: to some.
         flags: u32,
         /// Elements of the level.
         count: u64,
     }
-    /// Of the textbooks' scans.
+    /// Parameters of the textbooks' scans.
     ScanVariantParams("scan_variant") {
         /// 1: from totals; 2: totals only; 4: with what comes before each tile; 8: exclusive.
         flags: u32,
         /// Elements of the level.
         count: u64,
     }
-    /// Of the textbooks' sorts.
+    /// Parameters of the textbooks' sorts.
     SortVariantParams("sort_variant") {
         /// Mask that negative keys are joined with, by exclusive or.
         negative: u64,
@@ -28,7 +28,7 @@ isowarp_core::kernel_params! {
         mask: u64,
         /// Keys of a run that a network merges; of a tile.
         run: u32,
-        /// From a place to the other of a pair.
+        /// Step from a place to the other of a pair.
         distance: u32,
         /// Steps of a window.
         steps: u32,
@@ -51,16 +51,16 @@ isowarp_core::kernel_params! {
         /// Keys of all tiles.
         keys: u32,
     }
-    /// Of the rungs of the histograms' ladder.
+    /// Parameters of the rungs of the histograms' ladder.
     HistogramVariantParams("histogram_variant") {
         /// All bins.
         bins: u32,
     }
-    /// Of the rungs of the products' ladder. Steps are in elements.
+    /// Parameters of the rungs of the products' ladder. Steps are in elements.
     ProductVariantParams("product_variant") {
         /// Rows of the product.
         rows: u32,
-        /// Its columns.
+        /// Columns of the product.
         columns: u32,
         /// Terms of a sum.
         terms: u32,
@@ -68,24 +68,24 @@ isowarp_core::kernel_params! {
         block: u32,
         /// Vectors of four: 1 of A's columns, 2 of B's columns, 4 of the product's.
         form: u32,
-        /// From a row of A to the next.
+        /// Step from a row of A to the next.
         a_row: u32,
-        /// From a column of A to the next.
+        /// Step from a column of A to the next.
         a_column: u32,
-        /// From a row of B to the next.
+        /// Step from a row of B to the next.
         b_row: u32,
-        /// From a column of B to the next.
+        /// Step from a column of B to the next.
         b_column: u32,
-        /// From a row of C to the next.
+        /// Step from a row of C to the next.
         c_row: u32,
-        /// From a matrix A to the next.
+        /// Step from a matrix A to the next.
         a_batch: u64,
-        /// From a matrix B to the next.
+        /// Step from a matrix B to the next.
         b_batch: u64,
-        /// From a matrix C to the next.
+        /// Step from a matrix C to the next.
         c_batch: u64,
     }
-    /// Of the rungs of the merges' ladder.
+    /// Parameters of the rungs of the merges' ladder.
     MergeVariantParams("merge_variant") {
         /// Mask that negative keys are joined with, by exclusive or.
         negative: u64,

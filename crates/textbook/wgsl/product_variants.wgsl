@@ -32,7 +32,7 @@ var<workgroup> b_tile: array<f32, 256>;
 var<workgroup> a_tile: array<f32, 512>;
 var<workgroup> b_tile: array<f32, 256>;
 {% elif rung == 4 %}
-// Of A, rows lie side by side.
+// Rows of A lie side by side.
 var<workgroup> a_tile: array<vec4<f32>, {{ 16 * 16 }}>;
 var<workgroup> b_tile: array<vec4<f32>, {{ 16 * 16 }}>;
 {% endif %}

@@ -12,7 +12,7 @@ use isowarp::prelude::*;
 
 /// Rows: at the edges of teams, and of what shared memory holds (through wgpu 57 of f32 with a right-hand side, 38 of f64), and of blocks.
 const SIZES: [u64; 14] = [1, 2, 3, 5, 8, 16, 17, 32, 33, 57, 58, 64, 65, 130];
-/// Those of a quick run.
+/// Cases of a quick run.
 const QUICK: [u64; 6] = [1, 3, 17, 33, 57, 65];
 
 /// A name, and elements of any kind with every case's own.
@@ -20,7 +20,7 @@ fn square<B: Target, T: SolveScalar>(d: &B, fill: Fill, n: u64, batch: u64) -> R
     input::<B, T>(d, fill, n * n * batch, "a")
 }
 
-/// The same with a diagonal that elements beside it do not outweigh.
+/// Matrices with a diagonal that elements beside it do not outweigh.
 fn heavy<B: Target>(d: &B, n: u64, batch: u64) -> Result<Buffer<B, f32>> {
     let a = square::<B, f32>(d, Fill::Plain, n, batch)?;
     d.map((index(), &a), move |(i, a)| {

@@ -37,7 +37,7 @@ fn uniform(n: u64, mut seed: u32) -> Vec<f32> {
     (0..n).map(next).collect()
 }
 
-/// Its bytes and taps, as integers.
+/// Bytes and taps of `convolutions.py`, as integers.
 fn whole(n: u64, seed: u32, of: fn(f32) -> f32) -> Vec<i32> {
     uniform(n, seed).into_iter().map(|x| of(x).floor() as i32).collect()
 }
@@ -283,7 +283,7 @@ fn zeros_around_an_image_are_multiplied_as_other_elements_are() {
     });
 }
 
-/// What a convolution of `out` elements takes from its results back to its image, tap by tap.
+/// The transpose of a convolution of `out` elements, tap by tap.
 fn scattered(y: &[i32], w: &[i32], [n, taps, out]: [u64; 3], [stride, dilation, padding]: [u64; 3]) -> Vec<i32> {
     let mut x = vec![0i32; out as usize];
     for (i, t) in (0..n).flat_map(|i| (0..taps).map(move |t| (i, t))) {

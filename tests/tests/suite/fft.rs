@@ -33,7 +33,7 @@ fn wide<T: FftScalar>(x: T) -> f64 {
     if T::DTYPE == DType::F32 { f32::from_bits(x.to_bits64() as u32).into() } else { f64::from_bits(x.to_bits64()) }
 }
 
-/// What the definition gives.
+/// Results of the definition.
 fn on_the_cpu(f: impl Fn(&Device) -> isowarp::Result<Buffer<Device, f32>>) -> Vec<f32> {
     f(&cpu()).unwrap().read_blocking().unwrap()
 }

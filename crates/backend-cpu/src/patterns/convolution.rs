@@ -43,7 +43,7 @@ fn convolution<T: Term>(task: &ConvolutionTask, leaves: &[Leaf<HostBuffer>], out
     pending.iter_mut().zip(outs).try_for_each(|(pending, out)| pending.write(out))
 }
 
-/// So many elements of an operand, from an index on.
+/// Elements of an operand, from an index on.
 fn elements<T: Term>(operands: &Operands<'_>, func: &Func, first: u64, count: u64) -> Result<Vec<T>> {
     let mut all: Vec<T> = host::filled(count, T::default())?;
     let parts = all.chunks_mut(BLOCK).collect();

@@ -101,7 +101,7 @@ fn product<T: Term>(task: &ProductTask, leaves: &[Leaf<HostBuffer>], outs: &[Out
     pending.iter_mut().zip(outs).try_for_each(|(pending, out)| pending.write(out))
 }
 
-/// All elements of a fixed-point product, of the bits of `f32`.
+/// Elements of a fixed-point product, as the bits of `f32`.
 fn fixed((a, b): (&[u32], &[u32]), [m, n, k]: [usize; 3], out: &mut [u32]) {
     let columns: Vec<FixedRow> = (0..n).map(|j| FixedRow::new((0..k).map(|q| f32::from_bits(b[q * n + j])))).collect();
     threads::each(out.chunks_mut(n.max(1)).take(m).collect(), &(), |(), i, of_row| {

@@ -56,7 +56,7 @@ fn check_planned(def: &Def, operators: Operators<'_>, choices: &[Choice], shapes
     check_planned_on((7, 0), def, operators, choices, shapes);
 }
 
-/// The same of what a device of this compute capability runs.
+/// Checks the entry that a device of this compute capability runs.
 fn check_planned_on(capability: (u32, u32), def: &Def, operators: Operators<'_>, choices: &[Choice], shapes: (&[Shape], &[Shape])) {
     let choice = |name: &str| choices.iter().find(|(of, _)| *of == name).map_or(0, |c| c.1);
     let entry = launcher::entry(def.entry().expect("a kernel of its own"), choice).expect("an entry to every choice");

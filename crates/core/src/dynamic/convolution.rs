@@ -29,13 +29,13 @@ pub struct Convolution {
     pub border: Border,
     /// Groups of channels and filters.
     pub groups: u64,
-    /// Whether filters are flipped.
+    /// Flag: filters are flipped.
     pub flipped: bool,
-    /// Whether it is the transpose.
+    /// Flag: the transpose.
     pub transposed: bool,
     /// The order of evaluation.
     pub order: ProductOrder,
-    /// Whether it is computed by transforms, with filters flipped and the full result unless padding says otherwise.
+    /// Flag: computed by transforms, with filters flipped and the full result unless padding says otherwise.
     pub fourier: bool,
 }
 
@@ -44,7 +44,7 @@ pub struct Convolution {
 pub enum Padding {
     /// As the call has it that is not told.
     Default,
-    /// So many at either end of each axis.
+    /// Elements at either end of each axis.
     By(Vec<u64>),
     /// As many as let the result have the image's extents.
     Same,

@@ -5,7 +5,7 @@ use crate::kernel_params;
 kernel_params! {
     /// No parameters.
     Nothing("nothing") {}
-    /// Of peers.
+    /// Parameters of peers.
     PeersParams("peers") {
         /// Elements of a group.
         width: u32,
@@ -14,7 +14,7 @@ kernel_params! {
         /// Elements of a workgroup of 256: whole groups.
         per: u32,
     }
-    /// Of exact sums.
+    /// Parameters of exact sums.
     ExactParams("exact") {
         /// Elements of a row; 0 where there is one row alone.
         row: u64,
@@ -23,11 +23,11 @@ kernel_params! {
         /// Elements of a group.
         span: u32,
     }
-    /// Of products of matrices. Steps are in elements.
+    /// Parameters of products of matrices. Steps are in elements.
     ContractParams("contract") {
         /// Rows of the product.
         rows: u32,
-        /// Its columns.
+        /// Columns of the product.
         columns: u32,
         /// Terms of a sum.
         terms: u32,
@@ -35,24 +35,24 @@ kernel_params! {
         block: u32,
         /// Vectors of four: 1 of A's rows, 2 of B's columns, 4 of the product's columns, 16 of A's columns; 8: blocks go to memory one by one; 32: to the places of the transpose.
         form: u32,
-        /// From a row of A to the next.
+        /// Step from a row of A to the next.
         a_row: u32,
-        /// From a column of A to the next.
+        /// Step from a column of A to the next.
         a_column: u32,
-        /// From a row of B to the next.
+        /// Step from a row of B to the next.
         b_row: u32,
-        /// From a column of B to the next.
+        /// Step from a column of B to the next.
         b_column: u32,
-        /// From a row of C to the next.
+        /// Step from a row of C to the next.
         c_row: u32,
-        /// From a matrix A to the next.
+        /// Step from a matrix A to the next.
         a_batch: u64,
-        /// From a matrix B to the next.
+        /// Step from a matrix B to the next.
         b_batch: u64,
-        /// From a matrix C to the next.
+        /// Step from a matrix C to the next.
         c_batch: u64,
     }
-    /// Of an operand that is packed: rows of A or columns of B, in words of ascending k.
+    /// Parameters of an operand that is packed: rows of A or columns of B, in words of ascending k.
     PackParams("pack") {
         /// Rows.
         rows: u32,
@@ -75,11 +75,11 @@ kernel_params! {
         /// Exponents before the first one of this operand.
         exponents: u32,
     }
-    /// Of products of packed operands.
+    /// Parameters of products of packed operands.
     PackedParams("packed") {
         /// Rows of the product.
         rows: u32,
-        /// Its columns.
+        /// Columns of the product.
         columns: u32,
         /// Words of a packed row.
         pitch: u32,
@@ -93,14 +93,14 @@ kernel_params! {
         vector: u32,
         /// Exponents of all rows of A.
         exponents: u32,
-        /// From a row of C to the next.
+        /// Step from a row of C to the next.
         c_row: u32,
-        /// From a matrix C to the next.
+        /// Step from a matrix C to the next.
         c_batch: u64,
         /// Terms of a chain.
         block: u32,
     }
-    /// Of convolutions of planes.
+    /// Parameters of convolutions of planes.
     ConvolveParams("convolve") {
         /// Elements of a row of an image.
         image_width: u32,
@@ -127,7 +127,7 @@ kernel_params! {
         /// Whether results are stored in vectors of four.
         form: u32,
     }
-    /// Of levels of transforms.
+    /// Parameters of levels of transforms.
     FftParams("fft") {
         /// Points that the levels join.
         points: u32,
@@ -150,7 +150,7 @@ kernel_params! {
         /// Whether pairs lie at multiples of their size.
         paired: u32,
     }
-    /// Of eliminations. Steps are in elements.
+    /// Parameters of eliminations. Steps are in elements.
     EliminateParams("eliminate") {
         /// Rows that are left.
         rows: u32,
@@ -168,20 +168,20 @@ kernel_params! {
         batch: u32,
         /// Rows and columns before these.
         first: u32,
-        /// From a row of A to the next.
+        /// Step from a row of A to the next.
         a_row: u32,
-        /// From a column of A to the next.
+        /// Step from a column of A to the next.
         a_column: u32,
-        /// From a row of B to the next.
+        /// Step from a row of B to the next.
         b_row: u32,
-        /// From a column of B to the next.
+        /// Step from a column of B to the next.
         b_column: u32,
-        /// From a matrix A to the next.
+        /// Step from a matrix A to the next.
         a_batch: u32,
-        /// From a matrix B to the next.
+        /// Step from a matrix B to the next.
         b_batch: u32,
     }
-    /// Of Cholesky's factors. Steps are in elements.
+    /// Parameters of Cholesky's factors. Steps are in elements.
     CholeskyParams("cholesky") {
         /// Rows and columns.
         side: u32,
@@ -193,14 +193,14 @@ kernel_params! {
         batch: u32,
         /// Rows and columns before these.
         first: u32,
-        /// From a row of A to the next.
+        /// Step from a row of A to the next.
         a_row: u32,
-        /// From a column of A to the next.
+        /// Step from a column of A to the next.
         a_column: u32,
-        /// From a matrix A to the next.
+        /// Step from a matrix A to the next.
         a_batch: u32,
     }
-    /// Of right-hand sides and a block of a triangle T. Steps are in elements.
+    /// Parameters of right-hand sides and a block of a triangle T. Steps are in elements.
     SubstituteParams("substitute") {
         /// Rows and columns of the block.
         side: u32,
@@ -212,26 +212,26 @@ kernel_params! {
         form: u32,
         /// The block's first element.
         t_first: u32,
-        /// From a row of T to the next.
+        /// Step from a row of T to the next.
         t_row: u32,
-        /// From a column of T to the next.
+        /// Step from a column of T to the next.
         t_column: u32,
-        /// From a matrix T to the next.
+        /// Step from a matrix T to the next.
         t_batch: u32,
         /// The first right-hand side's first element.
         x_first: u32,
-        /// From a row of X to the next.
+        /// Step from a row of X to the next.
         x_row: u32,
-        /// From a column of X to the next.
+        /// Step from a column of X to the next.
         x_column: u32,
-        /// From a matrix X to the next.
+        /// Step from a matrix X to the next.
         x_batch: u32,
     }
-    /// Of what a block takes from the elements after it: C loses A B. B and C are of one array, and A where it is not apart. Steps are in elements.
+    /// Parameters of the update behind a block: C loses A B. B and C are of one array, and A where it is not apart. Steps are in elements.
     TrailParams("trail") {
         /// Rows of C.
         rows: u32,
-        /// Its columns.
+        /// Columns of C.
         columns: u32,
         /// Columns of A.
         terms: u32,
@@ -239,28 +239,28 @@ kernel_params! {
         form: u32,
         /// The first element of A.
         a_first: u32,
-        /// From a row of A to the next.
+        /// Step from a row of A to the next.
         a_row: u32,
-        /// From a column of A to the next.
+        /// Step from a column of A to the next.
         a_column: u32,
-        /// From a matrix A to the next, where it is apart.
+        /// Step from a matrix A to the next, where it is apart.
         a_batch: u32,
         /// The first element of B.
         b_first: u32,
-        /// From a row of B to the next.
+        /// Step from a row of B to the next.
         b_row: u32,
-        /// From a column of B to the next.
+        /// Step from a column of B to the next.
         b_column: u32,
         /// The first element of C.
         c_first: u32,
-        /// From a row of C to the next.
+        /// Step from a row of C to the next.
         c_row: u32,
-        /// From a column of C to the next.
+        /// Step from a column of C to the next.
         c_column: u32,
-        /// From a matrix of the array to the next.
+        /// Step from a matrix of the array to the next.
         x_batch: u32,
     }
-    /// Of matrices that go to another place. Steps are in elements.
+    /// Parameters of matrices that go to another place. Steps are in elements.
     ArrangeParams("arrange") {
         /// Rows.
         rows: u32,
@@ -270,47 +270,47 @@ kernel_params! {
         batch: u32,
         /// Whether elements above the diagonal become zero.
         lower: u32,
-        /// From a row of A to the next.
+        /// Step from a row of A to the next.
         a_row: u32,
-        /// From a column of A to the next.
+        /// Step from a column of A to the next.
         a_column: u32,
-        /// From a matrix A to the next.
+        /// Step from a matrix A to the next.
         a_batch: u32,
-        /// From a row of X to the next.
+        /// Step from a row of X to the next.
         x_row: u32,
-        /// From a column of X to the next.
+        /// Step from a column of X to the next.
         x_column: u32,
-        /// From a matrix X to the next.
+        /// Step from a matrix X to the next.
         x_batch: u32,
     }
-    /// Of rows of squares that change places beside a panel.
+    /// Parameters of rows of squares that change places beside a panel.
     SwapRowsParams("swap_rows") {
         /// Rows and columns of a square.
         side: u32,
         /// The panel's first row and column.
         first: u32,
-        /// Its columns.
+        /// Columns of the panel.
         width: u32,
         /// Squares.
         batch: u32,
     }
-    /// Of diagonals.
+    /// Parameters of diagonals.
     DiagonalParams("diagonal") {
         /// Elements.
         side: u32,
-        /// From an element to the next.
+        /// Step from an element to the next.
         a_step: u32,
-        /// From a diagonal to the next.
+        /// Step from a diagonal to the next.
         a_batch: u32,
     }
-    /// Of a gather.
+    /// Parameters of a gather.
     GatherParams("gather") {
         /// Whether an index that names nothing leaves the output as it is.
         keep: u32,
         /// Elements of the values.
         values: u64,
     }
-    /// Of scatters.
+    /// Parameters of scatters.
     ScatterParams("scatter") {
         /// Elements of the output.
         targets: u64,
@@ -319,7 +319,7 @@ kernel_params! {
         /// Whether the values are positions.
         positions: u32,
     }
-    /// Of strided copies: lengths of axes.
+    /// Parameters of strided copies: lengths of axes.
     LayoutParams("layout") {
         /// The axis with the largest steps in the destination.
         n0: u64,
@@ -336,11 +336,11 @@ kernel_params! {
         /// Axes.
         rank: u32,
     }
-    /// Of planes that are transposed.
+    /// Parameters of planes that are transposed.
     TransposeParams("transpose") {
         /// Rows of the source.
         rows: u64,
-        /// Its columns.
+        /// Columns of the product.
         columns: u64,
         /// The fastest axis of the batch.
         n0: u32,
@@ -357,7 +357,7 @@ kernel_params! {
         /// And of the destination.
         to_pitch: u32,
     }
-    /// Of squares that are transposed where they lie.
+    /// Parameters of squares that are transposed where they lie.
     SquareParams("square") {
         /// Rows and columns.
         side: u64,
@@ -374,17 +374,17 @@ kernel_params! {
         /// As the side.
         to_pitch: u32,
     }
-    /// Of tiles of a grid that change places, in units.
+    /// Parameters of tiles of a grid that change places, in units.
     TileParams("tiles") {
         /// From row to row.
         pitch: u64,
-        /// Of a tile's row.
+        /// Parameters of a tile's row.
         width: u64,
         /// From grid to grid.
         step: u64,
-        /// From a tile to the one below it.
+        /// Step from a tile to the one below it.
         down: u64,
-        /// Of a tile.
+        /// Parameters of a tile.
         tile: u64,
         /// Tiles of a side.
         side: u32,
@@ -393,7 +393,7 @@ kernel_params! {
         /// Groups of threads of a pair.
         each: u32,
     }
-    /// Of the steps of a top-k.
+    /// Parameters of the steps of a top-k.
     TopKParams("top_k") {
         /// Rank of the sample that says how far to look, from 1.
         rank: u32,

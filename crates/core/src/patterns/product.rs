@@ -93,7 +93,7 @@ pub enum FactorFormat {
 }
 
 impl FactorFormat {
-    /// Whether elements of this type are in the format already.
+    /// Tests whether elements of this type are in the format already.
     fn stores(self, dtype: Option<DType>) -> bool {
         self == Self::F16 && dtype == Some(DType::F16)
     }

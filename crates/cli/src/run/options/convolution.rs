@@ -4,7 +4,7 @@ use super::{arg, choice, flag, list, many, one, text};
 use crate::args::BorderArg;
 use clap::{Arg, ArgMatches, value_parser};
 
-/// What a command line says of the windows of a convolution.
+/// Windows of a convolution, by the command line.
 #[derive(Debug)]
 pub(crate) struct Windows {
     pub(crate) stride: Option<Vec<u64>>,

@@ -38,7 +38,7 @@ impl<'d, B, L, R, T, A, F> ConvolutionCall<'d, B, L, R, T, A, F> {
         self
     }
 
-    /// The same with all modifiers at once.
+    /// Takes all modifiers at once.
     pub(super) fn modified(self, modifiers: Modifiers) -> Self {
         Self { modifiers, ..self }
     }
@@ -328,7 +328,7 @@ pub(super) fn windows_of<B: Backend, I: Input<B, Exprs = Expr<T>>, T: Factor>(
     elsewhere(elements, of.elements()?, |i| of.element(i))
 }
 
-/// So many values, each that of an input at another index where it is one, and zero elsewhere.
+/// Values of an input at other indices, and zero where there is none.
 fn elsewhere<B: Backend, T: Factor>(
     of: Elsewhere<B>,
     count: u64,

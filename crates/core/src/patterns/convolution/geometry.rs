@@ -32,7 +32,7 @@ pub(super) struct Modifiers {
 pub(super) enum Padding {
     /// None.
     Without,
-    /// So many before the first element and after the last one.
+    /// Elements before the first and after the last one.
     By(Axes, Axes),
     /// As many as a filter has beside one of its elements.
     Same,
@@ -82,7 +82,7 @@ pub struct WindowAxis {
     pub spacing: u64,
 }
 
-/// All windows of a convolution.
+/// Windows of a convolution.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Geometry {
     pub(super) axes: [WindowAxis; MAX_AXES],
@@ -92,9 +92,9 @@ pub(super) struct Geometry {
     /// Channels of a group, of the images and of the results.
     pub(super) channels: [u64; 2],
     pub(super) batch: u64,
-    /// Whether taps are read from the last to the first.
+    /// Flag: taps are read from the last to the first.
     pub(super) backwards: bool,
-    /// Whether filters are the transpose's.
+    /// Flag: filters are the transpose's.
     pub(super) is_transposed: bool,
 }
 
@@ -238,7 +238,7 @@ impl Geometry {
         scaled(scaled(scaled(group, inputs) + channel, outputs) + filter, taps) + read
     }
 
-    /// Whether element `i` of the matrices of filters is element `i` of the filters.
+    /// Tests whether element `i` of the matrices of filters is element `i` of the filters.
     pub(super) fn has_plain_weights(&self) -> bool {
         !self.backwards && !self.is_transposed && (self.batch <= 1 || self.groups == 1)
     }

@@ -66,12 +66,12 @@ pub fn grid<I>(input: I, extents: &[u64]) -> Grid<I> {
 }
 
 impl<I> Grid<I> {
-    /// So many channels, one grid after the other: of filters those that a filter looks at.
+    /// Takes so many channels, one grid after the other: of filters those that a filter looks at.
     pub fn channels(self, channels: u64) -> Self {
         Self { channels, ..self }
     }
 
-    /// So many images with all of their channels, one after the other, or so many filters.
+    /// Takes so many images with all of their channels, one after the other, or so many filters.
     pub fn batch(self, count: u64) -> Self {
         Self { batch: count, ..self }
     }

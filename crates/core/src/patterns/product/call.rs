@@ -34,7 +34,7 @@ pub struct Together<J, G> {
 
 /// An element of a product with what is added to it.
 pub trait Adding<B: Backend, T: Factor> {
-    /// Whether it is anything.
+    /// Flag: it is anything.
     #[doc(hidden)]
     const ADDS: bool;
     #[doc(hidden)]
@@ -157,18 +157,18 @@ impl<'d, B, L, R, T, A, F> ProductCall<'d, B, L, R, T, A, F> {
         Self { order, ..self }
     }
 
-    /// The same product of other operands.
+    /// Takes other operands.
     pub(in crate::patterns) fn with_operands<L2, R2>(self, a: Matrix<L2>, b: Matrix<R2>) -> ProductCall<'d, B, L2, R2, T, A, F> {
         let Self { device, pattern, order, alpha, addend, ending, leading, .. } = self;
         ProductCall { device, pattern, a, b, order, alpha, addend, ending, leading }
     }
 
-    /// The same where operands read so many elements of their inputs.
+    /// Reads so many elements of the operands' inputs.
     pub(in crate::patterns) fn reading(self, left: u64, right: u64) -> Self {
         Self { a: self.a.reaching(left), b: self.b.reaching(right), ..self }
     }
 
-    /// Whether sums are those of fixed-point numbers.
+    /// Tests whether sums are those of fixed-point numbers.
     pub(in crate::patterns) fn is_fixed(&self) -> bool {
         self.order == ProductOrder::Fixed30
     }

@@ -85,7 +85,7 @@ impl<I> Matrix<I> {
         Self { batch: Some(count), steps: Steps { batch: step, ..self.steps }, ..self }
     }
 
-    /// The same, reading so many elements of the input.
+    /// Reads so many elements of the input.
     pub(in crate::patterns) fn reaching(self, elements: u64) -> Self {
         Self { reach: Some(elements), ..self }
     }

@@ -53,9 +53,9 @@ const ROWS: u64 = 256;
 const SPAN: u64 = 1 << 14;
 /// Rows and columns of a group's tile of one plane, and its bytes of shared memory: four stages, or all results.
 const TILE: ([u64; 2], u64) = ([128, 128], 128 * (128 + 8) * 4);
-/// The same of digits: three stages.
+/// Tile of digits, and its bytes: three stages.
 const TILE_OF_DIGITS: ([u64; 2], u64) = ([64, 64], 3 * 4 * 64 * (64 + 64));
-/// The same of tiles of floats: three stages of 16 terms, and all sums.
+/// Tile of floats, and its bytes: three stages of 16 terms, and all sums.
 const TILE_OF_FLOATS: ([u64; 2], u64) = ([256, 128], 4 * (3 * 16 * (256 + 128) + 256 * 128));
 /// Tiles of floats from which on there is work for a whole device, and terms that pay for bringing them there.
 const MANY_TILES: (u64, u64) = (120, 256);

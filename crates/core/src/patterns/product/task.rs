@@ -24,7 +24,7 @@ pub struct ProductTask {
     pub finish: Arc<Func>,
     /// Rows of the product.
     pub m: u64,
-    /// Its columns.
+    /// Columns of the product.
     pub n: u64,
     /// Terms of a sum.
     pub k: u64,

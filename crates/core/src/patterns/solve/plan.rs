@@ -127,7 +127,7 @@ impl<'d, B: Launcher> Plan<'d, B> {
         Ok(())
     }
 
-    /// Whether systems, with right-hand sides, fit in shared memory.
+    /// Tests whether systems, with right-hand sides, fit in shared memory.
     fn is_small(&self) -> bool {
         let SolveTask { n, block, dtype, .. } = self.task;
         block == 0 && n <= THREADS && n * self.pitch() * dtype.size_bytes() <= self.room()
@@ -147,7 +147,7 @@ impl<'d, B: Launcher> Plan<'d, B> {
         (self.task.n + self.task.carried()) | 1
     }
 
-    /// Whether one group eliminates a whole system in memory.
+    /// Tests whether one group eliminates a whole system in memory.
     fn is_whole(&self) -> bool {
         self.task.pivoting == Pivoting::Full && !matches!(self.task.kind, SolveKind::Cholesky | SolveKind::Triangular { .. })
     }

@@ -37,9 +37,9 @@ pub enum SolveKind {
     Cholesky,
     /// X of A X = B for a triangle. Leaves A and B; outputs X and the status.
     Triangular {
-        /// Whether it is the upper one.
+        /// Flag: it is the upper one.
         upper: bool,
-        /// Whether its diagonal counts as ones.
+        /// Flag: its diagonal counts as ones.
         unit: bool,
     },
 }
@@ -119,7 +119,7 @@ impl SolveTask {
         }
     }
 
-    /// The same for some systems.
+    /// Takes some of the systems.
     pub(super) const fn of(self, batch: u64) -> Self {
         Self { batch, ..self }
     }
