@@ -1,5 +1,6 @@
 //! The patterns that are tried: how a trial of each is made, run, and computed by plain loops.
 
+mod dense;
 mod folds;
 mod map;
 mod picks;
@@ -90,6 +91,12 @@ verbs! {
     Match "match";
     /// Equal elements numbered.
     Tickets "tickets";
+    /// Products of matrices.
+    Gemm "gemm";
+    /// Systems eliminated and solved.
+    Solve "solve";
+    /// Images by filters.
+    Convolve "convolve";
 }
 
 /// Where the code of a pattern is.
@@ -99,6 +106,7 @@ enum Kind {
     Folds,
     Sorts,
     Picks,
+    Dense,
 }
 
 impl Verb {
@@ -119,6 +127,7 @@ impl Verb {
             Self::Map => Kind::Map,
             Self::Reduce | Self::Scan | Self::SegmentedReduce | Self::SegmentedScan | Self::ReduceByKey | Self::Window => Kind::Folds,
             Self::Sort | Self::TopK | Self::SortBy | Self::SegmentedSort | Self::Merge | Self::Search | Self::Sets => Kind::Sorts,
+            Self::Gemm | Self::Solve | Self::Convolve => Kind::Dense,
             _ => Kind::Picks,
         }
     }
@@ -136,6 +145,7 @@ impl Verb {
             Kind::Folds => folds::trial(self, r),
             Kind::Sorts => sorts::trial(self, r),
             Kind::Picks => picks::trial(self, r),
+            Kind::Dense => dense::trial(self, r),
         }
     }
 
@@ -174,7 +184,7 @@ impl Verb {
             Self::Select | Self::Partition | Self::Ballot => (1..=1, 1),
             Self::Scatter => (3..=3, 0),
             Self::ReduceByKey | Self::SegmentedReduce | Self::SegmentedScan | Self::SegmentedSort => (2..=2, 0),
-            Self::Merge | Self::Search | Self::Sets | Self::Gather => (2..=2, 0),
+            Self::Merge | Self::Search | Self::Sets | Self::Gather | Self::Gemm | Self::Solve | Self::Convolve => (2..=2, 0),
             _ => (1..=1, 0),
         }
     }
@@ -232,6 +242,7 @@ impl Verb {
             Kind::Folds => folds::run(trial, device),
             Kind::Sorts => sorts::run(trial, device),
             Kind::Picks => picks::run(trial, device),
+            Kind::Dense => dense::run(trial, device),
         }
     }
 
@@ -243,6 +254,7 @@ impl Verb {
             Kind::Folds => folds::expected(trial),
             Kind::Sorts => sorts::expected(trial),
             Kind::Picks => picks::expected(trial),
+            Kind::Dense => dense::expected(trial),
         }
     }
 }
