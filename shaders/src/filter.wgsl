@@ -110,7 +110,13 @@ fn load_row(y: i32, s: i32) -> Row {
     if (row < 0i) {
         return Row();
     }
-    let start = args.skip1 + (u32(row) - args.first_row) * args.pitch;
+{% if border == 3 %}
+    // After the image's last row comes its first.
+    let held = u32(row) + select(0u, args.height, u32(row) < args.first_row) - args.first_row;
+{% else %}
+    let held = u32(row) - args.first_row;
+{% endif %}
+    let start = args.skip1 + held * args.pitch;
     if (s >= SIDE && s + i32(N) + SIDE <= i32(args.pitch)) {
         let at = start + u32(s - SIDE);
 {% if wide and in_vector %}

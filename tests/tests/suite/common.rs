@@ -1,6 +1,7 @@
 //! What the tests share: the devices of this machine, and running a test on each.
 
 use isowarp::backend::Backend as _;
+use isowarp::buffer::Buffer;
 use isowarp::element::DType;
 use isowarp::{Device, Selector};
 use isowarp_conformance::{Again, present};
@@ -9,6 +10,20 @@ use std::sync::OnceLock;
 
 /// Names the backends that a machine has, as `cpu` or `wgpu,cuda`, where it has other than the tests expect.
 pub(crate) const DEVICES: &str = "ISOWARP_TEST_DEVICES";
+
+/// Multiples of 2^-23 in [-1, 1), as the scripts of the fixtures make them.
+pub(crate) fn uniform(n: impl TryInto<u64, Error: std::fmt::Debug>, mut seed: u32) -> Vec<f32> {
+    let next = |_| {
+        seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (seed >> 8) as f32 / 8_388_608.0 - 1.0
+    };
+    (0..n.try_into().unwrap()).map(next).collect()
+}
+
+/// The elements' bits.
+pub(crate) fn bits(x: &Buffer<Device, f32>) -> Vec<u32> {
+    x.read_blocking().unwrap().into_iter().map(f32::to_bits).collect()
+}
 
 /// Every device of this machine, the CPU first; opened once for all tests of a process.
 ///

@@ -1,6 +1,6 @@
 //! Convolutions: products of filters and windows, SciPy and NumPy, plain loops, filters that shift, transposes, transforms, what is refused.
 
-use crate::common::{each, each_with};
+use crate::common::{bits, each, each_with, uniform};
 use isowarp::buffer::Buffer;
 use isowarp::element::DType;
 use isowarp::patterns::{Grid, ProductOrder};
@@ -28,15 +28,6 @@ fn integers(of: &Value, name: &str) -> Vec<i32> {
     of[name].as_array().expect("integers").iter().map(|n| n.as_i64().expect("an integer") as i32).collect()
 }
 
-/// The numbers of `convolutions.py`: multiples of 2^-23 in [-1, 1).
-fn uniform(n: u64, mut seed: u32) -> Vec<f32> {
-    let next = |_| {
-        seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-        (seed >> 8) as f32 / 8_388_608.0 - 1.0
-    };
-    (0..n).map(next).collect()
-}
-
 /// Bytes and taps of `convolutions.py`, as integers.
 fn whole(n: u64, seed: u32, of: fn(f32) -> f32) -> Vec<i32> {
     uniform(n, seed).into_iter().map(|x| of(x).floor() as i32).collect()
@@ -52,10 +43,6 @@ fn tap(x: f32) -> f32 {
 
 fn elements(extents: &[u64]) -> u64 {
     extents.iter().product()
-}
-
-fn bits(x: &Buffer<Device, f32>) -> Vec<u32> {
-    x.read_blocking().unwrap().into_iter().map(f32::to_bits).collect()
 }
 
 fn border(name: &str) -> Border {

@@ -1,30 +1,16 @@
 //! Products of matrices: the chain of the contract, NumPy's long double, whole numbers, rows that do not depend on their neighbours, what is refused.
 
-use crate::common::{each, each_with};
+use crate::common::{bits, each, each_with, uniform};
 use half::f16;
 use isowarp::backend::Backend as _;
-use isowarp::buffer::Buffer;
 use isowarp::element::DType;
 use isowarp::patterns::{FactorFormat, ProductOrder};
 use isowarp::prelude::*;
-use isowarp::{Device, Error};
+use isowarp::Error;
 use serde_json::Value;
 
 fn fixtures() -> Value {
     serde_json::from_str(include_str!("../../data/products.json")).expect("the fixtures are JSON")
-}
-
-/// The inputs of `products.py`: multiples of 2^-23 in [-1, 1).
-fn uniform(n: usize, mut seed: u32) -> Vec<f32> {
-    let next = |_| {
-        seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-        (seed >> 8) as f32 / 8_388_608.0 - 1.0
-    };
-    (0..n).map(next).collect()
-}
-
-fn bits(x: &Buffer<Device, f32>) -> Vec<u32> {
-    x.read_blocking().unwrap().into_iter().map(f32::to_bits).collect()
 }
 
 /// The contract, element by element.
@@ -59,7 +45,7 @@ fn products_are_as_near_to_numpys_long_double_as_blocks_of_chains_are() {
         let side = |name: &str| case[name].as_u64().unwrap();
         let ([m, n, k], bound) = (["m", "n", "k"].map(side), case["bound"].as_f64().unwrap());
         let expected: Vec<f64> = case["c"].as_array().unwrap().iter().map(|v| v.as_f64().unwrap()).collect();
-        let (x, y) = (uniform((m * k) as usize, 3), uniform((k * n) as usize, 4));
+        let (x, y) = (uniform(m * k, 3), uniform(k * n, 4));
         each(|d| {
             let (a, b) = (d.upload(&x).unwrap(), d.upload(&y).unwrap());
             let found = d.gemm(matrix(&a, m, k), matrix(&b, k, n)).run().unwrap().read_blocking().unwrap();
@@ -86,8 +72,8 @@ fn fixed_point_products_have_the_bits_of_whole_numbers_and_fractions() {
         let scale = |q: u64| if spread > 0 { 2f32.powi(-((q % spread) as i32)) } else { 1.0 };
         let of_a = |(at, x): (usize, f32)| x * scale(at as u64 % k);
         let of_b = |(at, x): (usize, f32)| x * scale(at as u64 / n);
-        let x: Vec<f32> = uniform((m * k) as usize, 7).into_iter().enumerate().map(of_a).collect();
-        let y: Vec<f32> = uniform((k * n) as usize, 8).into_iter().enumerate().map(of_b).collect();
+        let x: Vec<f32> = uniform(m * k, 7).into_iter().enumerate().map(of_a).collect();
+        let y: Vec<f32> = uniform(k * n, 8).into_iter().enumerate().map(of_b).collect();
         each(|d| {
             let (a, b) = (d.upload(&x).unwrap(), d.upload(&y).unwrap());
             let found = bits(&d.gemm(matrix(&a, m, k), matrix(&b, k, n)).order(ProductOrder::Fixed30).run().unwrap());
@@ -198,7 +184,7 @@ fn products_of_whole_numbers_are_exact_in_every_type() {
 fn a_row_of_a_product_is_the_row_alone_whatever_is_beside_it() {
     let [m, n, k] = [300u64, 130, 1100];
     each(|d| {
-        let (a, b) = (d.upload(&uniform((m * k) as usize, 5)).unwrap(), d.upload(&uniform((k * n) as usize, 6)).unwrap());
+        let (a, b) = (d.upload(&uniform(m * k, 5)).unwrap(), d.upload(&uniform(k * n, 6)).unwrap());
         let all = bits(&d.gemm(matrix(&a, m, k), matrix(&b, k, n)).run().unwrap());
         for (first, rows) in [(0, 1), (17, 1), (299, 1), (100, 64), (5, 129)] {
             let part = a.slice(first * k..(first + rows) * k).unwrap();
@@ -238,8 +224,8 @@ fn special_values_and_signs_of_zero_come_out_of_products_as_the_chain_says() {
 fn epilogues_are_what_maps_after_the_product_are() {
     let [m, n, k] = [70u64, 36, 520];
     each(|d| {
-        let (a, b) = (d.upload(&uniform((m * k) as usize, 7)).unwrap(), d.upload(&uniform((k * n) as usize, 8)).unwrap());
-        let (old, bias) = (d.upload(&uniform((m * n) as usize, 9)).unwrap(), d.upload(&uniform(n as usize, 10)).unwrap());
+        let (a, b) = (d.upload(&uniform(m * k, 7)).unwrap(), d.upload(&uniform(k * n, 8)).unwrap());
+        let (old, bias) = (d.upload(&uniform(m * n, 9)).unwrap(), d.upload(&uniform(n, 10)).unwrap());
         let call = || d.gemm(matrix(&a, m, k), matrix(&b, k, n));
         let sums = call().run().unwrap();
         let expected = d.map((&sums, &old), |(c, old)| c.mul_add(1.7, old * -0.3)).unwrap();

@@ -1,6 +1,6 @@
 //! Solves and factorisations: the chains of the contract, 60 digits, closed forms, blocks and batches that do not show, singular systems, what is refused.
 
-use crate::common::{each, each_with};
+use crate::common::{bits, each, each_with, uniform};
 use isowarp::backend::{Leaf, Out, Run as _};
 use isowarp::buffer::Buffer;
 use isowarp::element::{DType, Element};
@@ -13,19 +13,6 @@ use serde_json::Value;
 
 fn fixtures() -> Value {
     serde_json::from_str(include_str!("../../data/solves.json")).expect("the fixtures are JSON")
-}
-
-/// The inputs of `solves.py`: multiples of 2^-23 in [-1, 1).
-fn uniform(n: usize, mut seed: u32) -> Vec<f32> {
-    let next = |_| {
-        seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-        (seed >> 8) as f32 / 8_388_608.0 - 1.0
-    };
-    (0..n).map(next).collect()
-}
-
-fn bits(x: &Buffer<Device, f32>) -> Vec<u32> {
-    x.read_blocking().unwrap().into_iter().map(f32::to_bits).collect()
 }
 
 /// Element (i, j) of the factors of a matrix whose rows are in order, by itself.
@@ -121,7 +108,7 @@ where
     Device: Solves,
 {
     let [n, r] = ["n", "r"].map(|name| case[name].as_u64().unwrap());
-    let values = |len: u64, seed: u64| uniform(len as usize, (seed + n) as u32).into_iter().map(&of).collect::<Vec<T>>();
+    let values = |len: u64, seed: u64| uniform(len, (seed + n) as u32).into_iter().map(&of).collect::<Vec<T>>();
     let (a, b) = (d.upload(&values(n * n, 3)).unwrap(), d.upload(&values(n * r, 4)).unwrap());
     let (x, status) = d.solve(matrix(&a, n, n), matrix(&b, n, r)).run().unwrap();
     assert_eq!(status.read_blocking().unwrap(), [0]);
@@ -178,7 +165,7 @@ fn matrices_with_closed_forms_have_them() {
         // Permutations.
         for n in [7u64, 83] {
             let a = d.map(counting(n * n), move |i| select(((i / n as u32 * 5 + 3) % n as u32).eq(i % n as u32), 1.0f32, 0.0)).unwrap();
-            let b = d.upload(&uniform(n as usize, 1)).unwrap();
+            let b = d.upload(&uniform(n, 1)).unwrap();
             for pivoting in [Pivoting::Partial, Pivoting::Full] {
                 let (x, _) = d.solve(matrix(&a, n, n), matrix(&b, n, 1)).pivoting(pivoting).run().unwrap();
                 let (x, b) = (x.read_blocking().unwrap(), b.read_blocking().unwrap());
@@ -216,7 +203,7 @@ fn out<T: Element>(of: &Buffer<Device, T>) -> Out<<Device as isowarp::backend::B
 fn blocks_of_any_width_and_shared_memory_give_the_same_bits() {
     let dense = |rows: u64, columns: u64| Steps { row: columns, column: 1, batch: rows * columns };
     for (n, rights, batch) in [(9u64, 2u64, 3u64), (50, 3, 2), (97, 1, 1)] {
-        let (x, y) = (uniform((n * n * batch) as usize, 11), uniform((n * rights * batch) as usize, 12));
+        let (x, y) = (uniform(n * n * batch, 11), uniform(n * rights * batch, 12));
         each(|d| {
             let (a, b) = (d.upload(&x).unwrap(), d.upload(&y).unwrap());
             let heavy = d.map((index(), &a), move |(i, a)| a + select((i % (n * n) as u32 % (n as u32 + 1)).eq(0), n as f32, 0.0)).unwrap();
@@ -261,8 +248,8 @@ fn blocks_of_any_width_and_shared_memory_give_the_same_bits() {
 fn a_system_alone_is_that_of_a_batch_and_singular_ones_disturb_nobody() {
     for n in [6u64, 70] {
         let batch = 5u64;
-        let mut x = uniform((n * n * batch) as usize, 13);
-        let y = uniform((n * batch) as usize, 14);
+        let mut x = uniform(n * n * batch, 13);
+        let y = uniform(n * batch, 14);
         let size = (n * n) as usize;
         // The second system is zero, the fourth has a NaN, the fifth an infinity.
         x[size..2 * size].fill(0.0);

@@ -6,57 +6,93 @@ use super::operands::{Operands, Signature, Span};
 use super::program::{Operators, Program};
 use crate::buffer::Buffer;
 use crate::device::Wgpu;
-use isowarp_core::backend::{Leaf, Out, Run};
+use crate::pipeline::Kernel;
+use isowarp_core::backend::{Backend as _, Leaf, Out, Run};
 use isowarp_core::caps::FmaKind;
 use isowarp_core::element::DType;
 use isowarp_core::error::{Error, Result};
 use isowarp_core::ir::Param;
 use isowarp_core::patterns::{Border, FilterKind, FilterTask};
 use isowarp_shaders::kernels::FILTER;
+use std::sync::Arc;
 
 /// Weights that the kernel takes.
 const WEIGHTS: usize = 25;
 
 impl Run<FilterTask> for Wgpu {
     fn run(&self, task: &FilterTask, leaves: &[Leaf<Buffer>], outs: &[Out<Buffer>]) -> Result<()> {
-        let (pitch, height) = (u64::from(task.width) * u64::from(task.channels), u64::from(task.height));
-        let params = [Param::Value(task.dtype.ty())];
-        let limits = self.window_limits();
-        let operands = Operands::plan(limits, &params, leaves, outs, pitch % 4 == 0, false, pitch * height)?;
-        if operands.signature.leaves.len() != 1 || operands.signature.outs.len() != 1 {
+        let [Leaf::Elements { raw, offset, .. }] = leaves else {
             return Err(Error::InvalidArgument { what: "filter", reason: "it has one input and one output".to_owned() });
-        }
-        let holes = holes(task, &operands.signature, self.dialect());
-        let kernel = self.program("filter", &program(task, &operands.signature, &holes))?;
-
-        let radius = u64::from(task.kind.radius());
-        let n = u64::from(samples(task));
-        let groups = pitch.div_ceil(n);
+        };
+        let (pitch, height) = (u64::from(task.width) * u64::from(task.channels), u64::from(task.height));
+        let (radius, limits) = (u64::from(task.kind.radius()), self.window_limits());
+        let bands = Bands::plan(self, task, leaves, outs, height)?;
         // Bands of rows where the image is longer than a window; each reads its neighbours' nearest rows too.
-        let bound = operands.span(limits, pitch * height, 1, true) / pitch;
-        let band = if bound >= height { height } else { bound.saturating_sub(2 * radius + 1) };
+        let bound = bands.operands.span(limits, pitch * height, 1, true) / pitch;
+        if bound >= height {
+            return bands.launch([0, height], (0, [0, height]));
+        }
+        let band = bound.saturating_sub(2 * radius + 1);
         if band == 0 {
             let requested = (2 * radius + 6) * pitch * task.dtype.size_bytes();
             return Err(Error::TooLarge { what: "bytes of a few rows of the image", requested, limit: limits.window_bytes });
         }
-        let rows = strip(height.min(band), groups);
-        super::reduce::chunks(height, band, |first, count| {
-            let end = first + count;
+        // Rows at one edge that read those of the other come from a copy of both.
+        let far = if task.border == Border::Wrap { radius } else { 0 };
+        for (first, top) in [(0, height - far), (height - far, height - 2 * far)].into_iter().filter(|_| far > 0) {
+            let (bits, before) = (if task.dtype == DType::U8 { DType::U8 } else { DType::U32 }, height - top);
+            let rows = self.allocate_bytes(3 * far * pitch * task.dtype.size_bytes())?;
+            self.copy_elements(bits, (raw, offset + top * pitch), (&rows, 0), before * pitch)?;
+            self.copy_elements(bits, (raw, *offset), (&rows, before * pitch), (3 * far - before) * pitch)?;
+            let leaf = [Leaf::Elements { raw: rows, dtype: task.dtype, offset: 0, stride: 1 }];
+            Bands::plan(self, task, &leaf, outs, 3 * far)?.launch([first, far], (0, [top, 3 * far]))?;
+        }
+        super::reduce::chunks(height - 2 * far, band, |at, count| {
+            let (first, end) = (far + at, far + at + count);
             // Clamped and mirrored rows are no further from the band than those outside the image that they stand for.
             let (top, bottom) = (first.saturating_sub(radius), (end + radius).min(height));
-            let words = [u64::from(task.width), height, pitch, groups, rows, first, end, top].map(|w| w as u32);
-            let mut launch = Launch::new(0, &words);
-            launch.args.push(risk(&task.kind));
-            let weights: &[f32] = if let FilterKind::Weighted { weights, .. } = &task.kind { weights } else { &[] };
-            let bits = weights.iter().map(|w| w.to_bits()).chain(std::iter::repeat(0));
-            bits.take(WEIGHTS).for_each(|w| launch.args.push(w));
-            let (input, output) = (Span::of(top * pitch, (bottom - top) * pitch), Span::of(first * pitch, count * pitch));
-            operands.bind(limits, input, output, &mut launch.bindings, &mut launch.args)?;
-            self.launch(&kernel, &launch, (groups * count.div_ceil(rows)).div_ceil(128))
+            bands.launch([first, count], (top, [top, bottom - top]))
         })
     }
 }
 
+/// A filter's kernel and operands.
+struct Bands<'a> {
+    wgpu: &'a Wgpu,
+    task: &'a FilterTask,
+    kernel: Arc<Kernel>,
+    operands: Operands<'a>,
+}
+
+impl<'a> Bands<'a> {
+    /// Plans for an input of `rows` rows.
+    fn plan(wgpu: &'a Wgpu, task: &'a FilterTask, leaves: &'a [Leaf<Buffer>], outs: &'a [Out<Buffer>], rows: u64) -> Result<Self> {
+        let pitch = u64::from(task.width) * u64::from(task.channels);
+        let params = [Param::Value(task.dtype.ty())];
+        let operands = Operands::plan(wgpu.window_limits(), &params, leaves, outs, pitch % 4 == 0, false, pitch * rows)?;
+        let holes = holes(task, &operands.signature, wgpu.dialect());
+        let kernel = wgpu.program("filter", &program(task, &operands.signature, &holes))?;
+        Ok(Self { wgpu, task, kernel, operands })
+    }
+
+    /// Computes `count` rows from row `first` on; the input holds `held` rows from row `at` on, which is row `top` of the image. After the
+    /// image's last row comes its first.
+    fn launch(&self, [first, count]: [u64; 2], (at, [top, held]): (u64, [u64; 2])) -> Result<()> {
+        let (task, limits) = (self.task, self.wgpu.window_limits());
+        let (pitch, height) = (u64::from(task.width) * u64::from(task.channels), u64::from(task.height));
+        let groups = pitch.div_ceil(u64::from(samples(task)));
+        let rows = strip(count, groups);
+        let words = [u64::from(task.width), height, pitch, groups, rows, first, first + count, top].map(|w| w as u32);
+        let mut launch = Launch::new(0, &words);
+        launch.args.push(risk(&task.kind));
+        let weights: &[f32] = if let FilterKind::Weighted { weights, .. } = &task.kind { weights } else { &[] };
+        let bits = weights.iter().map(|w| w.to_bits()).chain(std::iter::repeat(0));
+        bits.take(WEIGHTS).for_each(|w| launch.args.push(w));
+        let (input, output) = (Span::of(at * pitch, held * pitch), Span::of(first * pitch, count * pitch));
+        self.operands.bind(limits, input, output, &mut launch.bindings, &mut launch.args)?;
+        self.wgpu.launch(&self.kernel, &launch, (groups * count.div_ceil(rows)).div_ceil(128))
+    }
+}
 /// Samples of a row that an invocation takes: more share more of their windows, and take more registers.
 fn samples(task: &FilterTask) -> u32 {
     match (task.dtype, &task.kind) {
