@@ -2,11 +2,11 @@
 
 use crate::common::{bits, each, each_with, uniform};
 use half::f16;
+use isowarp::Error;
 use isowarp::backend::Backend as _;
 use isowarp::element::DType;
 use isowarp::patterns::{FactorFormat, ProductOrder};
 use isowarp::prelude::*;
-use isowarp::Error;
 use serde_json::Value;
 
 fn fixtures() -> Value {

@@ -271,6 +271,7 @@ impl<'a> Operands<'a> {
             let n = own.unwrap_or(extents[2]);
             if let (Leaf::Elements { dtype, stride, .. }, Param::Value(_)) = (leaf, param)
                 && let most = limits.window_bytes.saturating_sub(limits.align + 32) / (dtype.size_bytes() * stride.unsigned_abs().max(1))
+                && *stride != 0
                 && n > most
             {
                 return Err(Error::TooLarge { what: "elements of a matrix that the device binds", requested: n, limit: most });

@@ -1,5 +1,6 @@
 //! P10 dense: products of matrices.
 
+mod bands;
 mod call;
 mod matrix;
 mod packed;

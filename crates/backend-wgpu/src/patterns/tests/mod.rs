@@ -1,5 +1,6 @@
 //! Patterns on the adapter at hand, bit by bit against the CPU's definition.
 
+mod bands;
 mod by_key;
 mod filter;
 mod groups;

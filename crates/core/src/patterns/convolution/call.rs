@@ -271,8 +271,10 @@ where
     pub fn write_to(self, out: <F::Out as Outputs>::Refs<'_, B>) -> Result<()> {
         let (device, of) = (self.product.device(), self.geometry()?);
         let filter = self.filters(&of)?;
-        // The kernel of planes has chains.
-        let Some(axes) = of.planes().filter(|_| !self.product.is_fixed()) else {
+        // The kernel of planes has chains, and sees all of them at once.
+        let longest = self.image.elements().max(of.windows().saturating_mul(of.batch).saturating_mul(of.groups));
+        let room = device.caps().max_binding_bytes / T::DTYPE.size_bytes();
+        let Some(axes) = of.planes().filter(|_| !self.product.is_fixed() && longest <= room - room / 256) else {
             let image = windows_of(device, &self.image, &of)?;
             return product_of(self.product, &of, &image, &filter).write_to(out);
         };

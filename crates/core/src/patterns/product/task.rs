@@ -133,10 +133,20 @@ impl ProductTask {
 
 impl<B: Launcher> Planned<B> for ProductTask {
     fn drive(&self, device: &B, leaves: &[Leaf<B::Raw>], outs: &[Out<B::Raw>]) -> Result<()> {
-        let extents = self.extents();
-        for extent in extents {
+        for extent in self.extents() {
             device.tuning().check_numbered("elements of a matrix", extent)?;
         }
+        match self.drive_bands(device, leaves, outs)? {
+            Some(()) => Ok(()),
+            None => self.drive_whole(device, leaves, outs),
+        }
+    }
+}
+
+impl ProductTask {
+    /// Multiplies matrices that kernels see at once.
+    pub(super) fn drive_whole<B: Launcher>(&self, device: &B, leaves: &[Leaf<B::Raw>], outs: &[Out<B::Raw>]) -> Result<()> {
+        let extents = self.extents();
         if let Some(packing) = self.packing(device, leaves) {
             return self.drive_packed(device, packing, leaves, outs);
         }
