@@ -44,6 +44,37 @@ fn distance<T: FftScalar>(x: &[T], y: &[T]) -> f64 {
     x.iter().zip(y).map(|(&a, &b)| (wide(a) - wide(b)).abs()).fold(0.0, f64::max)
 }
 
+/// Cosine transforms are transforms of even points: the first kind of n numbers one of 2 (n - 1) points, the second of 4 n points, every second of them 0.
+fn cosines<T: FftScalar>(d: &Device, unit: f64) {
+    let rows: Vec<Value> = serde_json::from_str(include_str!("../../data/cosines.json")).expect("the data are JSON");
+    for row in rows {
+        let [kind, n] = ["type", "n"].map(|name| row[name].as_u64().expect("a number") as usize);
+        let length = if kind == 1 { 2 * (n - 1) } else { 4 * n };
+        let mut z = vec![T::rounded(0.0); 2 * length];
+        for j in 0..n {
+            let at = if kind == 1 { j } else { 2 * j + 1 };
+            z[2 * at] = T::rounded(j as f64);
+            z[2 * ((length - at) % length)] = T::rounded(j as f64);
+        }
+        let found = d.fft(&d.upload(&z).unwrap()).run().unwrap().read_blocking().unwrap();
+        // Root of the sum of squares, and the levels of the transform; Bluestein's lengths take three.
+        let bound = unit * (2.0 * (n as f64).powi(3) / 3.0).sqrt() * (length as f64).sqrt() * 3.0 * (2.0 + (length as f64).log2());
+        for (bin, value) in row["bins"].as_array().unwrap().iter().zip(row["values"].as_array().unwrap()) {
+            let at = 2 * bin.as_u64().unwrap() as usize;
+            for (part, exact) in [(0, value.as_f64().unwrap()), (1, 0.0)] {
+                let error = (wide(found[at + part]) - exact).abs();
+                assert!(error <= bound, "type {kind}, {n} numbers, bin {bin}: {error:e} above {bound:e}");
+            }
+        }
+    }
+}
+
+#[test]
+fn transforms_of_even_points_are_fftws_cosine_transforms_in_long_double() {
+    each(|d| cosines::<f32>(d, 2f64.powi(-24)));
+    each_with(&[DType::F64], |d| cosines::<f64>(d, 2f64.powi(-53)));
+}
+
 fn transforms_are_those_of_the_data<T: FftScalar>(d: &Device, name: &str, unit: f64) {
     for row in rows() {
         let n = row["n"].as_u64().expect("a length");

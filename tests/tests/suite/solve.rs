@@ -130,6 +130,46 @@ fn solutions_and_determinants_are_as_near_to_those_of_60_digits_as_elimination_i
     }
 }
 
+/// A shell under load, and a reservoir, of condition 3e6 and 2e6: from the Harwell-Boeing collection.
+#[test]
+fn systems_of_applications_are_solved_within_the_bounds_of_their_factors() {
+    let all: Value = serde_json::from_str(include_str!("../../data/matrices.json")).expect("the fixtures are JSON");
+    for case in all["matrices"].as_array().unwrap() {
+        let n = case["n"].as_u64().unwrap();
+        let of = |name: &str| case[name].as_array().unwrap().iter().map(|x| x.as_f64().unwrap()).collect::<Vec<f64>>();
+        let (mut dense, is_symmetric) = (vec![0.0; (n * n) as usize], case["symmetric"].as_bool().unwrap());
+        for entry in case["entries"].as_array().unwrap() {
+            let [i, j] = [0, 1].map(|k| entry[k].as_u64().unwrap());
+            let value = entry[2].as_f64().unwrap();
+            dense[(i * n + j) as usize] = value;
+            if is_symmetric {
+                dense[(j * n + i) as usize] = value;
+            }
+        }
+        let [b, exact, bounds] = ["b", "x", "bounds"].map(of);
+        let near = |what: &str, x: &Buffer<Device, f64>| {
+            for ((x, exact), bound) in x.read_blocking().unwrap().iter().zip(&exact).zip(&bounds) {
+                assert!((x - exact).abs() <= bound * 2f64.powi(-53), "{}, {what}: {x:e} for {exact:e}", case["name"]);
+            }
+        };
+        each_with(&[DType::F64], |d| {
+            let (a, b) = (d.upload(&dense).unwrap(), d.upload(&b).unwrap());
+            for pivoting in [Pivoting::Partial, Pivoting::Full] {
+                near("elimination", &d.solve(matrix(&a, n, n), matrix(&b, n, 1)).pivoting(pivoting).run().unwrap().0);
+            }
+            if is_symmetric {
+                let (l, status) = d.cholesky(matrix(&a, n, n)).run().unwrap();
+                assert_eq!(status.read_blocking().unwrap(), [0]);
+                let (y, _) = d.triangular_solve(matrix(&l, n, n), matrix(&b, n, 1)).run().unwrap();
+                near("Cholesky", &d.triangular_solve(matrix(&l, n, n).transposed(), matrix(&y, n, 1)).upper().run().unwrap().0);
+                return;
+            }
+            let determinant = d.determinant(matrix(&a, n, n)).run().unwrap().read_blocking().unwrap()[0];
+            assert!((determinant.abs().ln() - case["log_determinant"].as_f64().unwrap()).abs() < 1e-9);
+        });
+    }
+}
+
 #[test]
 fn matrices_with_closed_forms_have_them() {
     each(|d| {
