@@ -160,6 +160,22 @@ fn a_neighbour_that_the_group_has_loaded_is_not_fetched_again() {
     check_map(&func, &leaves, &[Shape::Vector(DType::F32)]);
 }
 
+#[test]
+fn an_element_that_four_neighbours_share_is_fetched_once() {
+    let params = vec![Param::Array(DType::U32), Param::Value(Ty::U32), Param::Index(Ty::U32)];
+    let func = ir::pack(params, || {
+        let (all, i) = (ir::array_expr::<u32>(0), <Expr<u32> as ir::Traced>::params(2));
+        let state = (i >> 5) * 5;
+        all.at(state) + (all.at(state + 1) ^ <Expr<u32> as ir::Traced>::params(1)) * (i & 3) + all.at(i >> 1)
+    })
+    .expect("a plain operator traces");
+    let leaves = [Shape::Array(DType::U32, None), Shape::Value(Ty::U32), Shape::Index(Ty::U32)];
+    let holes = Holes { load: &func, leaves: &leaves, outs: &[Shape::Vector(DType::U32)], numerics: Numerics::Strict };
+    let text = holes.body(4, &Site { entry: "map_vec", name: "body4", regs: vec!["%rd1"], index: 0 }).expect("a plain operator has a body");
+    assert_eq!(text.matches("ld.global.b32").count(), 2 + 4, "{text}");
+    check_map(&func, &leaves, &[Shape::Vector(DType::U32)]);
+}
+
 /// One accumulator: load, combination, finish, leaves.
 type Case = (Func, Func, Func, Vec<Shape>);
 

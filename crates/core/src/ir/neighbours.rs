@@ -43,7 +43,7 @@ impl Func {
                     Some(Param::Value(_)) if shared.get(usize::from(k)) == Some(&true) => OfFour::Shared,
                     _ => OfFour::Own,
                 },
-                Node::Fetch(..) => OfFour::Own,
+                Node::Fetch(_, at) if values[at as usize] != OfFour::Shared => OfFour::Own,
                 Node::Bin(BinOp::Shr, a, by) if is_index(a) && constant(by).is_some_and(|by| (2..32).contains(&by)) => {
                     divided = true;
                     OfFour::Shared
@@ -82,9 +82,9 @@ impl Func {
 mod tests {
     use super::*;
     use crate::caps::Numerics;
-    use crate::element::Ty;
+    use crate::element::{DType, Ty};
     use crate::input::Source as _;
-    use crate::ir::{Operations, Ptx, PtxValue, WgslFma, WgslOptions, pack, wgsl_function_4};
+    use crate::ir::{Expr, Operations, Ptx, PtxValue, Traced, WgslFma, WgslOptions, array_expr, pack, wgsl_function_4};
     use crate::random::Random;
     use std::collections::BTreeSet;
 
@@ -126,5 +126,25 @@ mod tests {
         let text = wgsl_function_4(&normal, "op", options, (&[], &[true; 9]), &mut BTreeSet::new());
         assert_eq!(["iw_log(", "iw_sqrt(", "iw_sin_4("].map(|call| text.matches(call).count()), [2, 2, 1], "{text}");
         assert!(draw(9).of_four(&[true; 7]).is_empty(), "the index is not divided before something is added to it");
+    }
+
+    #[test]
+    fn an_element_at_a_place_of_four_neighbours_is_fetched_once() {
+        let f = pack(vec![Param::Array(DType::U32), Param::Index(Ty::U32)], || {
+            let (x, i) = (array_expr::<u32>(0), <Expr<u32> as Traced>::params(1));
+            x.at(i >> 5) + x.at(i >> 1)
+        })
+        .expect("an operator");
+        let mut p = Ptx::new(Numerics::Strict, "args+0");
+        let args: Vec<Vec<PtxValue>> = (0..4).map(|_| vec![p.fresh(Ty::U32), p.fresh(Ty::U32)]).collect();
+        let mut fetched = Vec::new();
+        p.call_four(&f, &args, &[false, true], &mut |p, at| {
+            fetched.push(at.lane);
+            p.constant(Ty::U32, 0)
+        });
+        assert_eq!(fetched, [0, 0, 1, 2, 3]);
+        let options = WgslOptions { fma: WgslFma::Native, numerics: Numerics::Strict, repairs: Operations::NONE };
+        let text = wgsl_function_4(&f, "op", options, (&[], &[false, true]), &mut BTreeSet::new());
+        assert_eq!(text.matches("op_fetch0(").count(), 5, "{text}");
     }
 }
