@@ -6,7 +6,7 @@ use isowarp::element::DType;
 use isowarp::ir::Expr;
 use isowarp::minifloat::E4M3;
 use isowarp::prelude::*;
-use isowarp::random::{Halton, Mrg32k3a, PoissonTable, Sobol};
+use isowarp::random::{Halton, Mrg32k3a, PoissonTable, Sobol, Xorwow};
 
 pub(super) fn works() -> Vec<Work> {
     [statistics(), draws(), windows(), selections(), runs(), orders(), moves()].concat()
@@ -84,6 +84,10 @@ fn draws() -> Vec<Work> {
         work("random/mrg32k3a", DType::F32, 4, |d, s| {
             let r = Mrg32k3a::new(d, [12_345; 6])?;
             one::<f32>(d, s, move |d, x, out| d.map_into(r.uniform::<f32>(x.len()), |x| x, out))
+        }),
+        work("random/xorwow", DType::F32, 4, |d, s| {
+            let r = Xorwow::new(d, 0)?;
+            one::<f32>(d, s, move |d, x, out| d.map_into(r.uniform::<f32>(x.len())?, |x| x, out))
         }),
         work("random/permutation", DType::U32, 4, |d, s| one::<u32>(d, s, |d, x, _| d.permutation(FROM, x.len()).map(drop))),
     ]

@@ -177,6 +177,8 @@ pub(crate) enum GeneratorArg {
     Threefry,
     /// L'Ecuyer's MRG32k3a, of bits and uniform: all six words of its state are --seed, 12345 without
     Mrg32k3a,
+    /// cuRAND's XORWOW, of bits and uniform: --stream is the subsequence, --position the offset
+    Xorwow,
 }
 
 /// Spins that a simulation begins with.

@@ -43,7 +43,7 @@
 //! | [`poisson_table`](Random::poisson_table) | 1 | the column and the place of the word in the [table](PoissonTable) |
 //! | [`gamma`](Random::gamma) | 64 | the first of up to 15 blocks that rejection takes; below a shape of 1 the last word as well |
 //!
-//! [`Sobol`] and [`Halton`] points, and numbers of [`Mrg32k3a`], have contracts of their own.
+//! [`Sobol`] and [`Halton`] points, and numbers of [`Mrg32k3a`] and [`Xorwow`], have contracts of their own.
 //!
 //! # Streams, and further numbers
 //! A draw does not move the generator, which is plain data: the same [`Random`] gives the same numbers. What comes next is at a later place
@@ -60,6 +60,7 @@ mod poisson_table;
 mod rejection;
 mod sobol;
 mod words;
+mod xorwow;
 
 pub use alias::Discrete;
 pub use attempts::{Attempts, Blocks};
@@ -71,6 +72,7 @@ pub use poisson_table::{MAX_TABLE_MEAN, PoissonTable};
 pub use rejection::AttemptsOf;
 pub use sobol::{Coordinate, Coordinates, MAX_DIMENSIONS, Point, Points, Sobol};
 pub use words::{Block, Words};
+pub use xorwow::{Xorwow, XorwowWords};
 
 use crate::error::{Error, Result};
 use crate::numerics::Native;

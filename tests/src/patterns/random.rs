@@ -6,7 +6,7 @@ use crate::data::Fill;
 use isowarp::element::{DType, Element, Scalar};
 use isowarp::ir::Expr;
 use isowarp::prelude::*;
-use isowarp::random::{Discrete, Generator, Halton, Mrg32k3a, PoissonTable, Sobol, Uniform};
+use isowarp::random::{Discrete, Generator, Halton, Mrg32k3a, PoissonTable, Sobol, Uniform, Xorwow};
 
 /// Nothing, one, a block and its neighbours, edges of workgroups and tiles, several of them.
 const SIZES: [u64; 9] = [0, 1, 3, 4, 5, 1023, 1024, 4097, 70_003];
@@ -81,6 +81,25 @@ pub(super) fn cases<B: Target>(c: &mut Cases<B>) {
             Ok((d.map(r.uniform::<u32>(n), |x| x)?, d.map(r.uniform::<f32>(n), |x| x)?))
         });
     }
+    for n in SIZES {
+        c.add(format!("random/xorwow/n={n}"), move |d| {
+            let r = Xorwow::new(d, 0xfedc_ba98_7654_3210)?.subsequence(3).skip(1 << 40);
+            let (words, floats) = (d.map(r.uniform::<u32>(n)?, |x| x)?, d.map(r.uniform::<f32>(n)?, |x| x)?);
+            Ok((words, floats, d.map(Xorwow::rocrand(d, 7)?.uniform_above_zero(n)?, |x| x)?))
+        });
+    }
+    for n in [5, 70_003, 1 << 18] {
+        c.add(format!("random/xorwow_interleaved/n={n}"), move |d| {
+            let r = Xorwow::new(d, 9)?.skip(33).interleaved();
+            Ok((d.map(r.uniform::<u32>(n)?, |x| x)?, d.map(r.uniform::<f32>(n)?, |x| x)?))
+        });
+    }
+    // States in four steps: the host's, and three launches.
+    c.add("random/xorwow/fused", |d| {
+        let r = Xorwow::from_state(d, [1, 2, 3, 4, 5], 6)?;
+        let sum = d.reduce(r.uniform::<u32>((1 << 21) + 77)?, Sum).run()?;
+        Ok((sum, d.reduce(r.skip(5).uniform::<f32>(301 * 77)?, Sum).axis(&[301, 77], 1).run()?))
+    });
     c.add("random/fused/reduce", |d| {
         let sum = d.reduce(at(0).uniform::<f32>(300_007), Sum).run()?;
         let rows = d.reduce(at(3).normal(301 * 77, 0.0, 1.0), Sum).axis(&[301, 77], 1).run()?;

@@ -62,3 +62,4 @@ mod table;
 mod ulps;
 mod variants;
 mod window;
+mod xorwow;

@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::input::{Input, Source as _, array, counting};
 use crate::ir::{Expr, select};
 use crate::patterns::{Map as _, Patterns, Permutation as _};
-use crate::random::{Discrete, Halton, Mrg32k3a, PoissonTable, Random, Sobol};
+use crate::random::{Discrete, Halton, Mrg32k3a, PoissonTable, Random, Sobol, Xorwow};
 
 /// A distribution: see [`Random`].
 #[derive(Clone, PartialEq, Debug)]
@@ -49,6 +49,8 @@ pub enum Distribution {
     Halton(u32, bool),
     /// Numbers of [`Mrg32k3a`] from this state on, `f32` and `f64` in \[0, 1) or words, in the stream and from the position of the start.
     Mrg32k3a([u32; 6]),
+    /// Numbers of [`Xorwow`], `f32` and `f64` in \[0, 1) or words, as cuRAND's with this seed, in the subsequence of the start's stream and from its position.
+    Xorwow(u64),
 }
 
 impl Distribution {
@@ -57,7 +59,7 @@ impl Distribution {
     pub const fn dtypes(&self) -> &'static [DType] {
         match self {
             Self::Uniform => &[DType::F32, DType::F64, DType::U32, DType::U64],
-            Self::Sobol(..) | Self::Halton(..) | Self::Mrg32k3a(_) => &[DType::F32, DType::F64, DType::U32],
+            Self::Sobol(..) | Self::Halton(..) | Self::Mrg32k3a(_) | Self::Xorwow(_) => &[DType::F32, DType::F64, DType::U32],
             Self::Circle | Self::Sphere => &[DType::F32],
             Self::UniformOpen | Self::Normal(..) | Self::NormalByQuantile(..) | Self::Exponential(_) => &[DType::F32, DType::F64],
             Self::Integers(..) => &[DType::I32, DType::U32],
@@ -167,6 +169,15 @@ impl<B: Patterns> Job<'_, B> {
                     DType::F32 => self.stored(n, from.uniform::<f32>(n)),
                     DType::F64 => self.stored(n, from.uniform::<f64>(n)),
                     DType::U32 => self.stored(n, from.uniform::<u32>(n)),
+                    _ => refused(of, dtype),
+                }
+            }
+            (&Distribution::Xorwow(seed), _) => {
+                let from = Xorwow::new(self.device, seed)?.subsequence(random.stream).skip(random.position);
+                match dtype {
+                    DType::F32 => self.stored(n, from.uniform::<f32>(n)?),
+                    DType::F64 => self.stored(n, from.uniform::<f64>(n)?),
+                    DType::U32 => self.stored(n, from.uniform::<u32>(n)?),
                     _ => refused(of, dtype),
                 }
             }

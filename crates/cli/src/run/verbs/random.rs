@@ -65,8 +65,9 @@ fn plan(args: &RunArgs, _: &[Array]) -> Result<Plan> {
     takes(args.dimensions.is_some(), "dimensions", &[Dist::Sobol, Dist::Halton])?;
     takes(args.scramble, "scramble", &[Dist::Sobol, Dist::Halton])?;
     takes(args.table, "table", &[Dist::Poisson])?;
-    let is_mrg = args.generator == Some(GeneratorArg::Mrg32k3a);
+    let (is_mrg, is_xorwow) = (args.generator == Some(GeneratorArg::Mrg32k3a), args.generator == Some(GeneratorArg::Xorwow));
     takes(is_mrg, "generator mrg32k3a", &[Dist::Bits, Dist::Uniform])?;
+    takes(is_xorwow, "generator xorwow", &[Dist::Bits, Dist::Uniform])?;
     let dimensions =
         || args.dimensions.ok_or_else(|| Failure::usage("--dist sobol and halton need --dimensions", "such as --dimensions 2"));
     let of = match dist {
@@ -75,6 +76,7 @@ fn plan(args: &RunArgs, _: &[Array]) -> Result<Plan> {
             let too_great = |_| Failure::usage(format!("--seed {seed} is no word of a state"), "use one below 4294944443");
             Distribution::Mrg32k3a([u32::try_from(seed).map_err(too_great)?; 6])
         }
+        Dist::Bits | Dist::Uniform if is_xorwow => Distribution::Xorwow(args.seed.unwrap_or(0)),
         Dist::Bits | Dist::Uniform => Distribution::Uniform,
         Dist::Open => Distribution::UniformOpen,
         Dist::Integers => {
@@ -100,7 +102,7 @@ fn plan(args: &RunArgs, _: &[Array]) -> Result<Plan> {
         Dist::Halton => Distribution::Halton(dimensions()?, args.scramble),
     };
     let types: Vec<DType> = match dist {
-        Dist::Bits if is_mrg => vec![DType::U32],
+        Dist::Bits if is_mrg || is_xorwow => vec![DType::U32],
         Dist::Bits => vec![DType::U32, DType::U64],
         Dist::Uniform => vec![DType::F32, DType::F64],
         _ => of.dtypes().to_vec(),
