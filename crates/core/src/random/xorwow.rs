@@ -33,9 +33,9 @@ const WEYL: u32 = 362_437;
 /// # let dev = isowarp::Cpu::new();
 /// let r = Xorwow::new(&dev, 0)?;
 /// let first = dev.map(r.uniform::<u32>(3)?, |x| x)?.read_blocking()?;
-/// // As after curand_init(0, 0, 0, &state).
+/// // Numbers after curand_init(0, 0, 0, &state).
 /// assert_eq!(first, [3179217846, 1883133293, 2220552389]);
-/// // As far on, or in a subsequence of its own.
+/// // Numbers further on, and of the next subsequence.
 /// assert_eq!(dev.map(r.skip(2).uniform::<u32>(1)?, |x| x)?.read_blocking()?, first[2..]);
 /// assert_eq!(dev.map(r.subsequence(1).uniform::<u32>(1)?, |x| x)?.read_blocking()?, [3955638199]);
 /// # Ok::<(), isowarp::Error>(())
@@ -113,7 +113,7 @@ impl<B: Patterns> Xorwow<B> {
     /// # use isowarp::random::Xorwow;
     /// # let dev = isowarp::Cpu::new();
     /// let r = Xorwow::new(&dev, 0)?;
-    /// // As of curandGenerate with seed 0.
+    /// // Numbers of curandGenerate with seed 0.
     /// let all = dev.map(r.interleaved().uniform::<u32>(10_000)?, |x| x)?.read_blocking()?;
     /// assert_eq!((all[0], all[1], all[4096]), (3179217846, 3955638199, 1883133293));
     /// # Ok::<(), isowarp::Error>(())
@@ -147,7 +147,7 @@ impl<B: Patterns> Xorwow<B> {
             return Err(Error::TooLarge { what: "numbers of a draw", requested: n, limit: MOST });
         }
         let lanes = 1u64 << self.log_lanes;
-        // Of each subsequence.
+        // States of each subsequence.
         let count = |level: u32| n.div_ceil(lanes).div_ceil(u64::from(SPAN) << (LOG_RADIX * level));
         let few = (FEW / lanes).max(1);
         let mut level = (0..jumps::LEVELS).find(|level| count(*level) <= few).unwrap_or(jumps::LEVELS);

@@ -81,7 +81,7 @@ pub(super) fn states(first: State, doubling: usize) -> impl Iterator<Item = Stat
     std::iter::successors(Some(first), |state| Some(applied(jump, *state)))
 }
 
-/// Of each level and each value of its digit the jump, as sums of what every value of every four bits of a state becomes.
+/// Jumps of each level and each value of its digit: the image of every value of every four bits of a state.
 pub(super) fn table() -> &'static [u32] {
     static TABLE: OnceLock<Vec<u32>> = OnceLock::new();
     TABLE.get_or_init(|| {
