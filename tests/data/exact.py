@@ -82,6 +82,65 @@ for near in [0, 9]:
             "columns": [rounded(sum(x[k : 13 * 501 : 13]), size) for k in range(13)],
             "column means": [rounded(sum(x[k : 13 * 501 : 13]) / 501, size) for k in range(13)],
         }
-        if size == 4:
-            of["dots"] = [rounded(sum((a * b for a, b in zip(x[:n], x[::-1][:n])), Fraction(0)), 4) for n in LENGTHS]
+        products = [a * b for a, b in zip(x, x[::-1])]
+        of["dots"] = [rounded(sum(products[:n], Fraction(0)), size) for n in LENGTHS]
+        if size == 8:
+            of["dots of rows"] = [rounded(sum(products[k * 1031 : (k + 1) * 1031]), 8) for k in range(19)]
+            of["dots of short rows"] = [rounded(sum(products[k * 7 : (k + 1) * 7]), 8) for k in range(500)]
+            of["dots of columns"] = [rounded(sum(products[k : 13 * 501 : 13]), 8) for k in range(13)]
+
+
+def double(mantissa, exponent):
+    """The bits of mantissa * 2^exponent, which is an f64."""
+    bits = rounded(Fraction(mantissa) * Fraction(2) ** exponent, 8)
+    assert value(bits, 8) == Fraction(mantissa) * Fraction(2) ** exponent
+    return bits
+
+
+def near_the_edges():
+    """Factors whose products are above or below all f64, cancel each other, or are ties."""
+    one, least, greatest, ones = double(1, 0), double(1, -1074), double(2**53 - 1, 971), 2**53 - 1
+    half, unit = [double(1, -538), double(1, -537)], [least, least]
+    yield [half]
+    yield [half, unit]
+    yield [half, unit, [double(-1, -1074), least]]
+    yield [half, [double(-1, -1074), least]]
+    yield [half, [double(1, -537), double(1, -537)]]
+    yield [[double(-1, -538), double(1, -537)]]
+    yield [[double(-1, -538), double(1, -537)], [double(-1, -1074), least]]
+    yield [unit] * 7
+    yield [[double(2**52 - 1, -1074), double(1, -1)], [least, double(1, -1)]]
+    yield [[greatest, greatest], [double(-ones, 971), greatest]]
+    yield [[greatest, greatest], [double(-ones, 971), greatest], unit]
+    yield [[greatest, greatest], unit, [double(-ones, 971), greatest], half]
+    yield [[greatest, greatest], [double(-ones, 971), double(ones - 1, 971)]]
+    yield [[greatest, greatest]] * 5
+    yield [[double(-ones, 971), greatest]] * 5
+    # Half of a unit above the greatest number is infinite, and anything less is not.
+    yield [[greatest, one], [double(1, 485), double(1, 485)]]
+    yield [[greatest, one], [double(1, 485), double(1, 485)], [double(-1, -1074), least]]
+    yield [[greatest, one], [double(1, 484), double(1, 485)]]
+    # Ties among normal numbers, and what decides them from far below.
+    for last in [ones, ones - 1]:
+        for sign in [-1, 0, 1]:
+            tie = [[double(last, 0), one], [double(1, -30), double(1, 29)]]
+            yield tie + ([[double(sign, -1074), least]] if sign else [])
+    # Numbers at every place about the one where windows meet.
+    for place in range(1990, 2112):
+        of = [place // 2 - 1074, place - place // 2 - 1074]
+        yield [[double(ones, of[0]), double(ones, of[1])], [double(-ones, of[0]), double(ones - 2, of[1])]]
+        yield [[double(-ones, of[0]), double(ones, of[1])], [double(1, -1074), double(1, of[1])]]
+    # Terms that cancel each other, among others.
+    bits = f64_bits(80, 11, 0)
+    for n in [10, 40]:
+        pairs = [[a, b] for a, b in zip(bits[:n], bits[40 : 40 + n])]
+        back = [[b ^ 1 << 63, a] for a, b in pairs]
+        for rest in [[], [unit], [[least, double(-3, -1074)]], [half], [[double(3, -1), one]]]:
+            yield pairs + rest + back[::-1]
+
+
+fixtures["edges"] = [
+    {"x": [a for a, _ in pairs], "y": [b for _, b in pairs], "dot": rounded(sum(value(a, 8) * value(b, 8) for a, b in pairs), 8)}
+    for pairs in near_the_edges()
+]
 json.dump(fixtures, open("exact.json", "w"), separators=(",", ":"))

@@ -128,6 +128,88 @@ fn exact_dot_products_are_those_of_pythons_integers() {
 }
 
 #[test]
+fn exact_dot_products_of_f64_are_those_of_pythons_integers() {
+    let f = fixtures();
+    each_with(&[DType::F64], |d| {
+        for near in [0, 9] {
+            let x = f64s(20_011, 7 + near, near);
+            let reversed: Vec<f64> = x.iter().rev().copied().collect();
+            let (x, y, of) = (d.upload(&x).unwrap(), d.upload(&reversed).unwrap(), &f[format!("f64 near {near}")]);
+            let part = |n: u64| (x.slice(..n).unwrap(), y.slice(..n).unwrap());
+            for (&n, expected) in numbers(&f["lengths"]).iter().zip(numbers(&of["dots"])) {
+                let (x, y) = part(n);
+                assert_eq!(d.exact_dot((&x, &y)).run().unwrap().read_blocking().unwrap().to_bits(), expected, "{n}");
+            }
+            let lines = |rows: u64, columns: u64, axis| {
+                let (x, y) = part(rows * columns);
+                bits(&d.exact_dot((&x, &y)).axis(&[rows, columns], axis).run().unwrap())
+            };
+            let mut short = numbers(&of["dots of short rows"]);
+            assert_eq!(lines(19, 1031, 1), numbers(&of["dots of rows"]));
+            assert_eq!(lines(500, 7, 1), short);
+            assert_eq!(lines(501, 13, 0), numbers(&of["dots of columns"]));
+            let (x, y) = part(3500);
+            let keys = d.generate(3500, index(), |i| i / 7).unwrap();
+            let runs = d.exact_dot((&x, &y)).by_key(&keys).run().unwrap();
+            assert_eq!((runs.len_blocking().unwrap(), bits(&runs.values.1.slice(..500).unwrap())), (500, short.clone()));
+            let mut offsets: Vec<u32> = (0..=500).map(|k| 7 * k).collect();
+            offsets.insert(3, offsets[3]);
+            short.insert(3, 0);
+            let offsets = d.upload(&offsets).unwrap();
+            assert_eq!(bits(&d.exact_dot((&x, &y)).segments(&offsets).run().unwrap()), short);
+            assert_eq!(bits(&d.exact_dot((&x, &y)).segments(&offsets).checked().run().unwrap()), short);
+        }
+    });
+}
+
+#[test]
+fn products_of_f64_above_and_below_all_floats_are_exact() {
+    let f = fixtures();
+    each_with(&[DType::F64], |d| {
+        // All lists as segments of one array, and some of them alone.
+        let lists = f["edges"].as_array().expect("a list");
+        let of = |name: &str| -> Vec<Vec<f64>> {
+            lists.iter().map(|list| numbers(&list[name]).into_iter().map(f64::from_bits).collect()).collect()
+        };
+        let (x, y) = (of("x"), of("y"));
+        let expected: Vec<u64> = lists.iter().map(|list| list["dot"].as_u64().expect("bits")).collect();
+        let ends = x.iter().scan(0, |end, list| {
+            *end += list.len() as u32;
+            Some(*end)
+        });
+        let offsets = d.upload(&[0].into_iter().chain(ends).collect::<Vec<u32>>()).unwrap();
+        let (all_x, all_y) = (d.upload(&x.concat()).unwrap(), d.upload(&y.concat()).unwrap());
+        assert_eq!(bits(&d.exact_dot((&all_x, &all_y)).segments(&offsets).run().unwrap()), expected);
+        let few = (0..24).chain((24..x.len()).step_by(17));
+        for k in few {
+            let (x, y) = (d.upload(&x[k]).unwrap(), d.upload(&y[k]).unwrap());
+            assert_eq!(d.exact_dot((&x, &y)).run().unwrap().read_blocking().unwrap().to_bits(), expected[k], "{k}");
+        }
+    });
+}
+
+#[test]
+fn special_factors_have_products_of_their_own() {
+    let (inf, nan, least) = (f64::INFINITY, f64::NAN, f64::from_bits(1));
+    each_with(&[DType::F64], |d| {
+        let dot = |x: &[f64], y: &[f64]| {
+            let (x, y) = (d.upload(x).unwrap(), d.upload(y).unwrap());
+            d.exact_dot((&x, &y)).run().unwrap().read_blocking().unwrap()
+        };
+        for x in [0.0, -0.0, nan] {
+            assert!(dot(&[1.0, x], &[1.0, inf]).is_nan() && dot(&[-inf, 2.0], &[x, 1.0]).is_nan());
+        }
+        assert!(dot(&[nan], &[0.0]).is_nan() && dot(&[1.0], &[-nan]).is_nan() && dot(&[inf, inf], &[1.0, -least]).is_nan());
+        assert_eq!((dot(&[inf, f64::MIN], &[least, f64::MAX]), dot(&[-inf, 1.0], &[inf, 1.0])), (inf, -inf));
+        assert_eq!((dot(&[-inf, -inf], &[-inf, -2.0]), dot(&[3.0, 2.0], &[-inf, 1.0])), (inf, -inf));
+        let zeros = [dot(&[], &[]), dot(&[-0.0], &[1.0]), dot(&[0.0, -0.0], &[-3.0, 2.0]), dot(&[3.0, -3.0], &[least, least])];
+        assert_eq!(zeros.map(f64::to_bits), [0; 4]);
+        assert_eq!(dot(&[f64::MAX; 2], &[f64::MAX; 2]), inf);
+        assert_eq!(dot(&[-least], &[least]).to_bits(), 1 << 63);
+    });
+}
+
+#[test]
 fn special_values_and_zeros_have_sums_of_their_own() {
     let (inf, nan) = (f32::INFINITY, f32::NAN);
     each(|d| {
@@ -182,6 +264,14 @@ fn exact_sums_that_do_not_fit_are_refused_and_nothing_is_written() {
         assert!(matches!(d.exact_sum(&x).by_key(&y).run().unwrap_err(), Error::LengthMismatch { .. }));
         if d.caps().supports(DType::F64) {
             assert!(matches!(d.exact_dot((&x, &y)).run().unwrap_err(), Error::LengthMismatch { .. }));
+            let (x, y) = (d.upload(&[1.0f64; 8]).unwrap(), d.upload(&[1.0f64; 7]).unwrap());
+            assert!(matches!(d.exact_dot((&x, &y)).run().unwrap_err(), Error::LengthMismatch { .. }));
+            assert!(matches!(refused(d.exact_dot((&x, &x)).write_to(&y.slice(..0).unwrap())), Error::BufferTooSmall { required: 1, .. }));
+            assert!(matches!(
+                refused(d.exact_dot((&x, &y.slice(..7).unwrap())).axis(&[7, 1], 1).write_to(&y)),
+                Error::LengthMismatch { .. }
+            ));
+            assert!(matches!(refused(d.exact_dot((&x, &x)).write_to(&x.slice(2..3).unwrap())), Error::Aliasing { .. }));
         } else {
             assert!(matches!(d.exact_dot((&x, &x)).run().unwrap_err(), Error::Unsupported { .. }));
         }

@@ -1,6 +1,7 @@
 //! P24 numerics: sums that are exact until they are rounded once, so that there is no order of evaluation.
 
 mod domain;
+mod products;
 mod round;
 mod task;
 
@@ -75,16 +76,27 @@ pub trait ExactSums: Histogram + Select + Scan + Search + Run<ExactSumTask> + Ru
         ExactCall { device: self, inputs, of: Of::mean(), domain: Whole }
     }
 
-    /// The sum of products of two `f32`, whose products and sum are exact and rounded once. It takes a device with `f64`, in which products are exact.
+    /// The sum of products of two `f32` or two `f64`, whose products and sum are exact and rounded once, also where a product is above or below all floats.
+    ///
+    /// A product with an infinity or a NaN is what `x * y` is: zero times infinity is NaN. It takes a device with `f64`. Arrays of `f64` are read four times, with
+    /// 544 bytes of scratch a sum, and an input of them has one buffer or value less than others may have.
     ///
     /// ```
     /// # use isowarp::prelude::*;
     /// # let dev = isowarp::Cpu::new();
     /// let (x, y) = (dev.upload(&[1e20f32, 3.0, -1e20])?, dev.upload(&[1e20f32, 2.0, 1e20])?);
     /// assert_eq!(dev.exact_dot((&x, &y)).run()?.read_blocking()?, 6.0);
+    /// // Products of two f64 have 106 bits, and exponents that no f64 has.
+    /// let (x, y) = (dev.upload(&[1e200f64, 3e-200, -1e200, 2e-200])?, dev.upload(&[1e200f64, 1e-120, 1e200, 1e-120])?);
+    /// assert_eq!(dev.exact_dot((&x, &y)).run()?.read_blocking()?, 5e-320);
     /// # Ok::<(), isowarp::Error>(())
     /// ```
-    fn exact_dot<I: Input<Self, Exprs = (Expr<f32>, Expr<f32>)>>(&self, inputs: I) -> ExactCall<'_, Self, I, Of<f32>> {
+    fn exact_dot<I, T>(&self, inputs: I) -> ExactCall<'_, Self, I, Of<T>>
+    where
+        I: Input<Self, Exprs = (Expr<T>, Expr<T>)>,
+        T: Scalar,
+        Of<T>: Terms<(Expr<T>, Expr<T>)>,
+    {
         ExactCall { device: self, inputs, of: Of::sum(), domain: Whole }
     }
 }

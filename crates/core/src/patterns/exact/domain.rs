@@ -5,6 +5,7 @@ use super::super::moves::{IndexScalar, raw_as};
 use super::super::segments::{Segments, check_offsets};
 use super::super::select::{Count, Selected, starts};
 use super::super::{Lines, Map as _, check_aliasing, check_ops};
+use super::products;
 use super::round::{Limbs, Rounding};
 use super::{ExactSumTask, ExactSums};
 use crate::backend::Backend;
@@ -13,7 +14,8 @@ use crate::call::{Along, Checked, Keys, Offsets, Whole};
 use crate::element::Element;
 use crate::error::{Error, Result};
 use crate::input::{Collector, Input, Lent, Numbers, Source, array, counting, index, require, scalar};
-use crate::ir::{ArrayExpr, Expr, TracedValue, graph, select};
+use crate::ir::graph::{self, Value};
+use crate::ir::{ArrayExpr, Expr, TracedValue, lit, select};
 use crate::ops::Sum;
 use crate::patterns::map::{check_index, collect, collect_lines};
 use crate::patterns::{HistogramSum, HistogramTask};
@@ -55,9 +57,15 @@ pub trait Terms<E>: Copy {
     /// Form of the sums.
     #[doc(hidden)]
     const FORM: HistogramSum;
-    /// Bits of a term.
+    /// Windows of binary places, from the lowest, whose words are added up apart.
     #[doc(hidden)]
-    fn bits(values: E) -> TracedValue;
+    const WINDOWS: u32 = 1;
+    /// Pieces of a term, each added on its own.
+    #[doc(hidden)]
+    const PIECES: u32 = 1;
+    /// Bits of a term, or of its part `window * PIECES + piece` where there are several.
+    #[doc(hidden)]
+    fn bits(values: E, part: Option<Expr<u32>>) -> TracedValue;
     /// Whether sums are divided by the number of elements.
     #[doc(hidden)]
     fn is_mean(self) -> bool;
@@ -67,7 +75,7 @@ impl Terms<Expr<f32>> for Of<f32> {
     type Sum = f32;
     type Bits = u32;
     const FORM: HistogramSum = HistogramSum::Exact;
-    fn bits(x: Expr<f32>) -> TracedValue {
+    fn bits(x: Expr<f32>, _: Option<Expr<u32>>) -> TracedValue {
         TracedValue(x.bitcast::<u32>().value())
     }
     fn is_mean(self) -> bool {
@@ -79,7 +87,7 @@ impl Terms<Expr<f64>> for Of<f64> {
     type Sum = f64;
     type Bits = u64;
     const FORM: HistogramSum = HistogramSum::ExactWide;
-    fn bits(x: Expr<f64>) -> TracedValue {
+    fn bits(x: Expr<f64>, _: Option<Expr<u32>>) -> TracedValue {
         TracedValue(x.bitcast::<u64>().value())
     }
     fn is_mean(self) -> bool {
@@ -91,8 +99,22 @@ impl Terms<(Expr<f32>, Expr<f32>)> for Of<f32> {
     type Sum = f32;
     type Bits = u32;
     const FORM: HistogramSum = HistogramSum::ExactWide;
-    fn bits((x, y): (Expr<f32>, Expr<f32>)) -> TracedValue {
+    fn bits((x, y): (Expr<f32>, Expr<f32>), _: Option<Expr<u32>>) -> TracedValue {
         TracedValue((x.cast::<f64>() * y.cast::<f64>()).bitcast::<u64>().value())
+    }
+    fn is_mean(self) -> bool {
+        self.mean
+    }
+}
+
+impl Terms<(Expr<f64>, Expr<f64>)> for Of<f64> {
+    type Sum = f64;
+    type Bits = u64;
+    const FORM: HistogramSum = HistogramSum::ExactWide;
+    const WINDOWS: u32 = products::WINDOWS;
+    const PIECES: u32 = products::PIECES;
+    fn bits((x, y): (Expr<f64>, Expr<f64>), part: Option<Expr<u32>>) -> TracedValue {
+        TracedValue(products::part(x.bitcast(), y.bitcast(), part.unwrap_or_else(|| lit(0))).value())
     }
     fn is_mean(self) -> bool {
         self.mean
@@ -285,15 +307,32 @@ impl<B: ExactSums, I: Input<B>, O: Terms<I::Exprs>> Sums<'_, B, I, O> {
             return Err(Error::TooLarge { what: "elements of exact sums", requested: n, limit: most });
         }
         check_index(&self.c, n)?;
-        let func = graph::trace(self.c.params.clone(), || vec![O::bits(self.inputs.exprs(&mut 0)).0])?;
+        let func = graph::trace(self.collect(0)?.params, || vec![self.term(&mut 0)])?;
         check_ops(self.device, PATTERN, self.device.numerics(), &[&func])?;
         check_aliasing(PATTERN, &self.c.leaves, n, &[(out.out(), sums)], false)?;
         out.slice(..sums)
     }
 
-    /// Memory for so many sums.
-    fn limbs(&self, sums: u64) -> Result<Buffer<B, u32>> {
-        self.device.buffer(sums * O::FORM.words(4))
+    /// Memory for so many sums, of each window.
+    fn limbs(&self, sums: u64) -> Result<Vec<Buffer<B, u32>>> {
+        (0..O::WINDOWS).map(|_| self.device.buffer(sums * O::FORM.words(4))).collect()
+    }
+
+    /// The leaves of a part of terms.
+    fn collect(&self, part: u32) -> Result<Collector<B>> {
+        let mut c = collect(self.device, PATTERN, self.inputs)?;
+        if O::WINDOWS * O::PIECES > 1 {
+            // An argument, so that all parts are one kernel.
+            scalar(part).collect(&mut c)?;
+        }
+        Ok(c)
+    }
+
+    /// The bits of a part of a term, of these leaves.
+    fn term(&self, next: &mut u16) -> Value {
+        let values = self.inputs.exprs(next);
+        let part = (O::WINDOWS * O::PIECES > 1).then(|| Source::exprs(&scalar(0u32), next));
+        O::bits(values, part).0
     }
 
     /// One sum a line.
@@ -306,11 +345,14 @@ impl<B: ExactSums, I: Input<B>, O: Terms<I::Exprs>> Sums<'_, B, I, O> {
         }
         let limbs = self.limbs(groups)?;
         if lines.n == 0 || lines.inner == 1 && (groups == 1 || lines.n >= ROW) {
-            device.fill(&limbs, 0)?;
-            if lines.n > 0 {
-                let func = Arc::new(graph::trace(self.c.params.clone(), || vec![O::bits(self.inputs.exprs(&mut 0)).0])?);
-                let task = ExactSumTask { func, rows: groups, n: lines.n, sum: O::FORM, numerics: device.numerics() };
-                device.run(&task, &self.c.leaves, &[limbs.out()])?;
+            for (window, limbs) in (0..O::WINDOWS).zip(&limbs) {
+                device.fill(limbs, 0)?;
+                for piece in 0..if lines.n > 0 { O::PIECES } else { 0 } {
+                    let c = self.collect(window * O::PIECES + piece)?;
+                    let func = Arc::new(graph::trace(c.params.clone(), || vec![self.term(&mut 0)])?);
+                    let task = ExactSumTask { func, rows: groups, n: lines.n, sum: O::FORM, numerics: device.numerics() };
+                    device.run(&task, &c.leaves, &[limbs.out()])?;
+                }
             }
         } else {
             let (of_line, inner) = ((lines.n * lines.inner) as u32, lines.inner as u32);
@@ -356,27 +398,33 @@ impl<B: ExactSums, I: Input<B>, O: Terms<I::Exprs>> Sums<'_, B, I, O> {
         n: u64,
         (labels, label): (L, F),
         groups: u64,
-        limbs: &Buffer<B, u32>,
+        limbs: &[Buffer<B, u32>],
     ) -> Result<()> {
-        if n == 0 {
-            return self.device.fill(limbs, 0);
+        for (window, limbs) in (0..O::WINDOWS).zip(limbs) {
+            if n == 0 {
+                self.device.fill(limbs, 0)?;
+                continue;
+            }
+            for piece in 0..O::PIECES {
+                let mut c = self.collect(window * O::PIECES + piece)?;
+                labels.collect(&mut c)?;
+                let func = graph::trace(c.params.clone(), || {
+                    let mut next = 0;
+                    let term = self.term(&mut next);
+                    vec![label(labels.exprs(&mut next)).value(), term]
+                })?;
+                let (func, numerics) = (Arc::new(func), self.device.numerics());
+                let task = HistogramTask { func, n, bins: groups, sum: O::FORM, clears: piece == 0, numerics };
+                self.device.run(&task, &c.leaves, &[limbs.out()])?;
+            }
         }
-        let mut c = collect(self.device, PATTERN, self.inputs)?;
-        labels.collect(&mut c)?;
-        let func = graph::trace(c.params.clone(), || {
-            let mut next = 0;
-            let term = O::bits(self.inputs.exprs(&mut next)).0;
-            vec![label(labels.exprs(&mut next)).value(), term]
-        })?;
-        let (func, numerics) = (Arc::new(func), self.device.numerics());
-        let task = HistogramTask { func, n, bins: groups, sum: O::FORM, clears: true, numerics };
-        self.device.run(&task, &c.leaves, &[limbs.out()])
+        Ok(())
     }
 
     /// Rounds sums, or their quotients, in parts that every device binds; of a number of sums that is counted only those.
     fn round(
         &self,
-        limbs: &Buffer<B, u32>,
+        limbs: &[Buffer<B, u32>],
         divisor: Divisor<'_, B>,
         count: Option<&Buffer<B, u32>>,
         out: &Buffer<B, O::Sum>,
@@ -391,15 +439,22 @@ impl<B: ExactSums, I: Input<B>, O: Terms<I::Exprs>> Sums<'_, B, I, O> {
         for at in (0..out.len()).step_by(in_a_map as usize) {
             let part = at..out.len().min(at + in_a_map);
             let n = part.end - part.start;
-            let (limbs, bits) = (limbs.slice(part.start * words..part.end * words)?, bits.slice(part.clone())?);
+            let of_part = |limbs: &Buffer<B, u32>| limbs.slice(part.start * words..part.end * words);
+            let (limbs, upper) = (of_part(&limbs[0])?, limbs.get(1).map(of_part).transpose()?);
+            let bits = bits.slice(part.clone())?;
             let to = if count.is_some() { device.buffer(n)? } else { bits.clone() };
-            match divisor {
-                _ if plain => {
+            match (&upper, &divisor) {
+                (Some(upper), _) => {
+                    products::carry(device, &limbs, upper, n)?;
+                    let rounded = |(i, lower, upper)| products::rounded::<O::Bits>(i, lower, upper);
+                    device.generate_into(n, (index(), array(&limbs), array(upper)), rounded, &to)?;
+                }
+                (None, _) if plain => {
                     let limbs: Buffer<B, O::Bits> = words_as(&limbs)?;
                     device.generate_into(n, (index(), array(&limbs)), |(i, limbs)| O::Bits::rounded(i, limbs), &to)?;
                 }
-                Divisor::One(n_of_each) => device.generate_into(n, (index(), array(&limbs), scalar(n_of_each)), quotient, &to)?,
-                Divisor::Each(counts) => device.generate_into(n, (index(), array(&limbs), &counts.slice(part)?), quotient, &to)?,
+                (None, Divisor::One(of_each)) => device.generate_into(n, (index(), array(&limbs), scalar(*of_each)), quotient, &to)?,
+                (None, Divisor::Each(counts)) => device.generate_into(n, (index(), array(&limbs), &counts.slice(part)?), quotient, &to)?,
             }
             if let Some(count) = count {
                 let there = |((i, first), count, new, old): ((Expr<u32>, Expr<u32>), ArrayExpr<u32>, Expr<O::Bits>, Expr<O::Bits>)| {

@@ -43,14 +43,18 @@ impl Limbs {
         Self { words: W::words() as u32 - 1, unit: W::LEAST }
     }
 
-    /// The bits of the float nearest to exact sum `i` divided by `divisor`, ties to even; NaN for a divisor of 0.
+    /// The bits of the float nearest to exact sum `i` divided by `divisor`.
+    pub(super) fn quotient<W: Rounding>(self, i: Expr<u32>, limbs: ArrayExpr<u32>, divisor: Expr<u32>) -> Expr<W> {
+        let first = i * (self.words + 1);
+        self.quotient_of(|k| limbs.at(first + k), divisor)
+    }
+
+    /// The bits of the float nearest to the number of these words, with flags behind them, divided by `divisor`; ties to even; NaN for a divisor of 0.
     ///
     /// A long division from the highest bit that is not zero down, until the quotient has all bits of a `W`: of the rest it matters whether it is zero.
-    pub(super) fn quotient<W: Rounding>(self, i: Expr<u32>, limbs: ArrayExpr<u32>, divisor: Expr<u32>) -> Expr<W> {
+    pub(super) fn quotient_of<W: Rounding>(self, at: impl Fn(Expr<u32>) -> Expr<u32>, divisor: Expr<u32>) -> Expr<W> {
         let Self { words, unit } = self;
         let (zero, one, bits) = (lit(W::from_bits64(0)), lit(W::from_bits64(1)), 8 * W::DTYPE.size_bytes() as u32);
-        let first = i * (words + 1);
-        let at = |k: Expr<u32>| limbs.at(first + k);
         let negative = (at(lit(words - 1)) >> 31).ne(0);
         // The size of a negative number has complements above the lowest word that is not zero, and there one more.
         let lowest = repeat(words - 1, lit(0u32), |k| next_while(at(k).eq(0), k + 1u32));
