@@ -318,6 +318,17 @@ fn sums_are_those_of_their_order() {
         };
         assert_eq!(of(&["mean"]), (exact / x.len() as f64) as f32);
         assert_eq!(of(&["dot", "--in", "r_f4.npy"]), x.iter().map(|x| f64::from(*x) * f64::from(*x)).sum::<f64>() as f32);
+        // Of f64 too: squares of f32 are numbers of f64.
+        let dir = tempfile::tempdir().expect("a directory");
+        let [wide, squares] = ["wide.npy", "squares.npy"].map(|name| dir.path().join(name).to_str().expect("text").to_owned());
+        succeeded(&isowarp(&["run", "map", "--op", "f64(x)", "--in", "r_f4.npy", "--out", &wide]));
+        succeeded(&isowarp(&["run", "map", "--op", "f64(x) * f64(x)", "--in", "r_f4.npy", "--out", &squares]));
+        let [dot, sum] = [&["dot", "--in", &wide, "--in", &wide][..], &["sum", "--in", &squares]].map(|args| {
+            let run = isowarp(&[&["run"], args, &["--exact", "--out", "-", "--backend", &backend]].concat());
+            succeeded(&run);
+            npy(&run.stdout)
+        });
+        assert_eq!((dot.descr.as_str(), dot.bytes), ("'<f8'", sum.bytes));
     }
 }
 

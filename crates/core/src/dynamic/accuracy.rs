@@ -16,7 +16,7 @@ pub enum ExactSum {
     Sum,
     /// The elements, divided by their number.
     Mean,
-    /// Products of two arrays of `f32`.
+    /// Products of two arrays, both of `f32` or of `f64`.
     Dot,
 }
 
@@ -53,12 +53,17 @@ impl<B: Patterns> Job<'_, B> {
         }
         if of == ExactSum::Dot {
             let [x, y] = self.take()?;
+            macro_rules! dot {
+                ($t:ty) => {{
+                    let (x, y) = (x.typed::<$t>()?, y.typed::<$t>()?);
+                    self.into::<$t>(1, |out| self.device.exact_dot((&x, &y)).write_to(out))
+                }};
+            }
             return match (x.dtype, y.dtype) {
-                (DType::F32, DType::F32) => {
-                    let (x, y) = (x.typed::<f32>()?, y.typed::<f32>()?);
-                    self.into::<f32>(1, |out| self.device.exact_dot((&x, &y)).write_to(out))
-                }
-                (DType::F32, other) | (other, _) => refused("factors of an exact product", other),
+                (DType::F32, DType::F32) => dot!(f32),
+                (DType::F64, DType::F64) => dot!(f64),
+                (a, b) if a != b => Err(Error::InvalidArgument { what: "factors of an exact product", reason: format!("{a} is not {b}") }),
+                (other, _) => refused("factors of an exact product, of 32 or 64 bits,", other),
             };
         }
         match self.first()?.dtype {

@@ -61,7 +61,7 @@ pub(super) const VERBS: &[Verb] = &[
     },
     Verb {
         name: "dot",
-        about: "Sum of the products of two arrays; with --exact of f32 without a rounding but the last",
+        about: "Sum of the products of two arrays; with --exact of f32 or f64 without a rounding but the last",
         example: "--in a.npy --in b.npy --out product.npy",
         inputs: Inputs::TWO,
         options: &[options::exact],
