@@ -44,6 +44,9 @@ for path in sys.argv[1:]:
     low, up = abs(np.tril(lu, -1)) + np.eye(n), abs(np.triu(lu))
     sizes = np.array([float(abs(v)) for v in x])
     inv = np.array([[float(abs(inverse[i, j])) for j in range(n)] for i in range(n)])
+    # The factors are those of A + E, |E| <= gamma(n) |L| |U|, and the determinant's relative change is the sum of inv(A)[j, i] E[i, j]; n products more.
+    determinant = mpmath.det(exact)
+    changes = (inv.T[order] * (low @ up).astype(float)).sum()
     residual = np.zeros(n)
     residual[order] = (low @ (up @ sizes)).astype(float)
     cases.append(
@@ -57,7 +60,9 @@ for path in sys.argv[1:]:
             "x": [float(v) for v in x],
             # In units of the relative spacing of floats.
             "bounds": (3 * n * (inv @ residual)).tolist(),
-            "log_determinant": float(mpmath.log(abs(mpmath.det(exact)))),
+            # Mantissa and binary exponent, and the relative bound in those units.
+            "determinant": [float(mpmath.frexp(determinant)[0]), int(mpmath.frexp(determinant)[1])],
+            "determinant_bound": float(n * changes + n),
         }
     )
 json.dump({"matrices": cases}, open("matrices.json", "w"), separators=(",", ":"))

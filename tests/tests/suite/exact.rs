@@ -88,6 +88,16 @@ macro_rules! check {
     }};
 }
 
+/// Dot products of the first elements, as many as the fixtures' lengths say.
+macro_rules! dots {
+    ($d:expr, $fixtures:expr, $of:expr, $x:expr, $y:expr) => {
+        for (n, expected) in numbers(&$fixtures["lengths"]).into_iter().zip(numbers(&$of["dots"])) {
+            let dot = $d.exact_dot((&$x.slice(..n).unwrap(), &$y.slice(..n).unwrap())).run().unwrap().read_blocking().unwrap();
+            assert_eq!(dot.to_bits64(), expected, "{n}");
+        }
+    };
+}
+
 #[test]
 fn exact_sums_of_f32_are_those_of_pythons_integers() {
     let f = fixtures();
@@ -118,11 +128,7 @@ fn exact_dot_products_are_those_of_pythons_integers() {
             let x = f32s(20_011, 7 + near, near);
             let reversed: Vec<f32> = x.iter().rev().copied().collect();
             let (x, y) = (d.upload(&x).unwrap(), d.upload(&reversed).unwrap());
-            let dots = numbers(&f[format!("f32 near {near}")]["dots"]);
-            for (&n, expected) in numbers(&f["lengths"]).iter().zip(dots) {
-                let dot = d.exact_dot((&x.slice(..n).unwrap(), &y.slice(..n).unwrap())).run().unwrap().read_blocking().unwrap();
-                assert_eq!(u64::from(dot.to_bits()), expected, "{n}");
-            }
+            dots!(d, f, &f[format!("f32 near {near}")], x, y);
         }
     });
 }
@@ -136,10 +142,7 @@ fn exact_dot_products_of_f64_are_those_of_pythons_integers() {
             let reversed: Vec<f64> = x.iter().rev().copied().collect();
             let (x, y, of) = (d.upload(&x).unwrap(), d.upload(&reversed).unwrap(), &f[format!("f64 near {near}")]);
             let part = |n: u64| (x.slice(..n).unwrap(), y.slice(..n).unwrap());
-            for (&n, expected) in numbers(&f["lengths"]).iter().zip(numbers(&of["dots"])) {
-                let (x, y) = part(n);
-                assert_eq!(d.exact_dot((&x, &y)).run().unwrap().read_blocking().unwrap().to_bits(), expected, "{n}");
-            }
+            dots!(d, f, of, x, y);
             let lines = |rows: u64, columns: u64, axis| {
                 let (x, y) = part(rows * columns);
                 bits(&d.exact_dot((&x, &y)).axis(&[rows, columns], axis).run().unwrap())
