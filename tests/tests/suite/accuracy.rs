@@ -308,7 +308,7 @@ fn variances_and_percentiles_are_those_of_numpy() {
         let x = d.upload(&host).unwrap();
         // Sums of 1001 positive terms, in ten levels here and in NumPy's runs of 128 there, and a few roundings of each term.
         let near = |found: f64, expected: f64| {
-            assert!((found - expected).abs() <= 64.0 * 2f64.powi(-53) * expected.abs(), "{found} for {expected}")
+            assert!((found - expected).abs() <= 64.0 * 2f64.powi(-53) * expected.abs(), "{found} for {expected}");
         };
         near(d.variance(&x, 0).unwrap().read_blocking().unwrap(), 83483.81571502518);
         near(d.variance(&x, 1).unwrap().read_blocking().unwrap(), 83567.2995307402);
