@@ -1,7 +1,8 @@
 //! Products of matrices.
 
-use super::{Ready, Shape, Work, into, one, random, work};
+use super::{Ready, Shape, Work, into, one, random, turn_of, work, zeroed};
 use isowarp::element::{DType, Element};
+use isowarp::minifloat::F16;
 use isowarp::patterns::ProductOrder::{self, Blocks};
 use isowarp::patterns::{FactorFormat, Matrix, product::Factor};
 use isowarp::prelude::*;
@@ -15,7 +16,7 @@ pub(super) fn works() -> Vec<Work> {
         work("gemm/f64", DType::F64, 24, |d, s| square::<f64>(d, s, false, Blocks)),
         work("gemm/i8", DType::I8, 6, |d, s| square::<i8>(d, s, false, Blocks)),
         work("gemm/fixed30", DType::F32, 12, |d, s| square::<f32>(d, s, false, ProductOrder::Fixed30)),
-        work("gemm/fast_f16", DType::F32, 12, |d, s| square::<f32>(d, s, false, ProductOrder::Fast(FactorFormat::F16))),
+        work("gemm/fast_f16", DType::F32, 12, fast),
         // A layer of a network: a bias to each column, and a threshold.
         work("gemm/layer", DType::F32, 12, |d, s| {
             let n = s.n.isqrt();
@@ -42,6 +43,26 @@ fn square<T: Element<Reg: Factor>>(d: &Device, s: &Shape, transposed: bool, orde
     into(d, s, a, s.n, move |d, a, out: &Buffer<Device, T::Reg>| {
         d.gemm(of(a, n, transposed), of(&b, n, transposed)).order(order).write_to(out)
     })
+}
+
+/// A fast product, whose bits are the device's own: what is compared is how many elements leave the bound of `Fast` around a strict product of the factors
+/// rounded before, which has the same bound; no factor is negative.
+fn fast(d: &Device, s: &Shape) -> Result<Ready> {
+    let (n, a, b) = (s.n.isqrt(), random::<f32>(d, s.n * s.copies, s.seed)?, random::<f32>(d, s.n, s.seed ^ 1)?);
+    let product = move |d: &Device, a: &Buffer<Device, f32>, b: &Buffer<Device, f32>, out: &Buffer<Device, f32>| {
+        d.gemm(matrix(a, n, n), matrix(b, n, n)).order(ProductOrder::Fast(FactorFormat::F16)).write_to(out)
+    };
+    let (device, first, right, shape) = (d.clone(), a.clone(), b.clone(), *s);
+    let ready = into(d, s, a, s.n, move |d, a, out| product(d, a, &b, out))?;
+    Ok(ready.digest_by(move || {
+        let rounded = |x: &Buffer<Device, f32>| device.map(x, |x| F16.decode(F16.encode(x)));
+        let first = turn_of(&first, &shape, 0)?;
+        let [found, strict] = [zeroed::<f32>(&device, shape.n)?, zeroed::<f32>(&device, shape.n)?];
+        product(&device, &first, &right, &found)?;
+        device.gemm(matrix(&rounded(&first)?, n, n), matrix(&rounded(&right)?, n, n)).write_to(&strict)?;
+        let bound = n as f32 * 2f32.powi(-21);
+        device.reduce((&found, &strict).map(move |(x, y)| (x - y).abs().le(y * bound).select(0u32, 1u32)), Sum).run()?.read_blocking()
+    }))
 }
 
 /// The product of a square matrix and a vector.

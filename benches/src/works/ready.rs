@@ -38,6 +38,11 @@ impl Ready {
         (self.digest)()
     }
 
+    /// The same, with another number in place of the one that depends on every bit of the output.
+    pub(super) fn digest_by(self, digest: impl Fn() -> Result<u32> + 'static) -> Self {
+        Self { digest: Box::new(digest), ..self }
+    }
+
     /// Brings the first input from the host to the device, runs the pattern, and brings the output back. The first call makes the host's copy.
     ///
     /// # Errors
@@ -197,12 +202,11 @@ pub(crate) fn turned(d: &Device, shape: &Shape, sides: fn(u64) -> [u64; 2]) -> R
     let turn = move |device: &Device, x: &Buffer<Device, f32>| device.transpose(&x.slice(..rows * columns)?, rows, columns).in_place();
     let other = d.clone();
     let ready = Ready::new(d, &shape, &x.clone(), (&turn_of(&x, &shape, 0)?, None), move |k| turn(&device, &turn_of(&x, &shape, k)?))?;
-    let digest = move || {
+    Ok(ready.digest_by(move || {
         let once = random::<f32>(&other, shape.n, shape.seed)?;
         turn(&other, &once)?;
         digest(&other, &once)
-    };
-    Ok(Ready { digest: Box::new(digest), ..ready })
+    }))
 }
 
 /// Sweeps of a lattice near its critical temperature, which goes on from turn to turn.

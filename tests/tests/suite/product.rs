@@ -145,6 +145,28 @@ fn fast_products_keep_their_bound_and_elsewhere_are_blocks_of_rounded_factors() 
     }
 }
 
+/// A product with 1 is the factor, rounded: every exponent, ties and their neighbours, numbers that become infinite or zero, NaN.
+#[test]
+fn factors_of_fast_products_are_rounded_to_the_nearest_f16() {
+    let mantissas =
+        [0u32, 1, 0xfff, 0x1000, 0x1001, 0x2fff, 0x3000, 0x3001, 0x12_3456, 0x7f_dfff, 0x7f_efff, 0x7f_f000, 0x7f_f001, 0x7f_ffff];
+    let of = |exponent: u32| mantissas.iter().map(move |m| f32::from_bits(exponent << 23 | m));
+    let powers = (100..126u32)
+        .flat_map(|e| (0..23).flat_map(move |bit| [-1i32, 0, 1].map(|by| f32::from_bits(((e << 23 | 1 << bit) as i32 + by) as u32))));
+    let x: Vec<f32> = (0..=255).flat_map(of).chain(powers).flat_map(|x| [x, -x]).collect();
+    each(|d| {
+        let m = x.len() as u64;
+        let (a, b) = (d.upload(&x).unwrap(), d.upload(&[1f32]).unwrap());
+        let call = d.gemm(matrix(&a, m, 1), matrix(&b, 1, 1)).order(ProductOrder::Fast(FactorFormat::F16));
+        let found = call.run().unwrap().read_blocking().unwrap();
+        for (x, y) in x.iter().zip(found) {
+            // The chain begins with +0.
+            let expected = f16::from_f32(*x).to_f32() + 0.0;
+            assert!(y.to_bits() == expected.to_bits() || (x.is_nan() && y.is_nan()), "{x:e}: {y:e}, not {expected:e}");
+        }
+    });
+}
+
 #[test]
 fn orders_of_f32_alone_are_refused_for_other_sums() {
     each(|d| {

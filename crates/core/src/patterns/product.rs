@@ -21,7 +21,6 @@ use crate::element::{DType, Element, Num, Scalar};
 use crate::error::{Error, Result};
 use crate::input::{Input, counting, scalar};
 use crate::ir::Expr;
-use crate::minifloat::F16;
 
 /// Types that products are summed in: `f32` (and `f16` elements), `f64`, `i32` (and `i8`, `i16`) and `u32` (and `u8`, `u16`).
 pub trait Factor: Scalar + Num + Element<Reg = Self> {
@@ -108,7 +107,14 @@ impl FactorFormat {
             (bits << 1).gt(0xff00_0000).select(0x7fc0_0000u32, kept).bitcast::<f32>()
         };
         match self {
-            Self::F16 => F16.decode(F16.encode(x)),
+            Self::F16 => {
+                let (sign, normal) = (x.bitcast::<u32>() & 0x8000_0000, of_bits(13).bitcast::<u32>() & 0x7fff_ffff);
+                // Below 2^-14 numbers are multiples of 2^-24, as sums with 1/2 are; from 65520 on they are infinite.
+                let small = ((x.abs() + 0.5) - 0.5).bitcast::<u32>();
+                let magnitude = (x.bitcast::<u32>() << 1).lt(0x7100_0000u32).select(small, normal);
+                let magnitude = magnitude.lt(0x4780_0000u32).select(magnitude, magnitude.max(0x7f80_0000u32));
+                magnitude.gt(0x7f80_0000u32).select(magnitude, magnitude | sign).bitcast::<f32>()
+            }
             Self::Bf16 => of_bits(16),
             Self::Tf32 => of_bits(13),
         }
