@@ -232,13 +232,12 @@ fn contract(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) gr
 {% else %}
             {
 {% endif %}
-{% for q in range(tk) %}
-                {
+                for (var q = 0u; q < TK; q++) {
 {% for r4 in range(down) %}
-                    let x{{ r4 }} = a_tile[{{ q }}u * PITCH_A + row + {{ 16 * r4 }}u];
+                    let x{{ r4 }} = a_tile[q * PITCH_A + row + {{ 16 * r4 }}u];
 {% endfor %}
 {% for c in range(right) %}
-                    let y{{ c }} = b_tile[{{ q }}u * PITCH_B + column + {{ 16 * c }}u];
+                    let y{{ c }} = b_tile[q * PITCH_B + column + {{ 16 * c }}u];
 {% endfor %}
 {% for r in range(rm) %}
 {% for c in range(right) %}
@@ -246,7 +245,6 @@ fn contract(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) gr
 {% endfor %}
 {% endfor %}
                 }
-{% endfor %}
             }
 {% endif %}
         }
