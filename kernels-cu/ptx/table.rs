@@ -20,6 +20,10 @@ pub enum Source {
     ContractPacked,
     /// `contract_tiles.cu`
     ContractTiles,
+    /// `contract_tiles_wide.cu`
+    ContractTilesWide,
+    /// `contract_warpgroup.cu`
+    ContractWarpgroup,
     /// `contract_wide.cu`
     ContractWide,
     /// `convolve.cu`
@@ -78,6 +82,8 @@ impl Source {
         Source::ContractPack,
         Source::ContractPacked,
         Source::ContractTiles,
+        Source::ContractTilesWide,
+        Source::ContractWarpgroup,
         Source::ContractWide,
         Source::Convolve,
         Source::Eliminate,
@@ -114,6 +120,8 @@ impl Source {
             Source::ContractPack => "contract_pack",
             Source::ContractPacked => "contract_packed",
             Source::ContractTiles => "contract_tiles",
+            Source::ContractTilesWide => "contract_tiles_wide",
+            Source::ContractWarpgroup => "contract_warpgroup",
             Source::ContractWide => "contract_wide",
             Source::Convolve => "convolve",
             Source::Eliminate => "eliminate",
@@ -151,6 +159,8 @@ impl Source {
             Source::ContractPack => contract_pack::BUILDS,
             Source::ContractPacked => contract_packed::BUILDS,
             Source::ContractTiles => contract_tiles::BUILDS,
+            Source::ContractTilesWide => contract_tiles_wide::BUILDS,
+            Source::ContractWarpgroup => contract_warpgroup::BUILDS,
             Source::ContractWide => contract_wide::BUILDS,
             Source::Convolve => convolve::BUILDS,
             Source::Eliminate => eliminate::BUILDS,
@@ -278,9 +288,9 @@ pub mod contract {
             entries: &[
                 Entry { name: "contract_f32", holes: &["load_a4", "load_a1", "load_b4", "load_b1", "epilogue4", "epilogue1"] },
                 Entry { name: "contract_i32", holes: &["load_a4", "load_a1", "load_b4", "load_b1", "epilogue4", "epilogue1"] },
-                Entry { name: "contract_thin_f32", holes: &["load_b1", "load_a1", "load_a4"] },
-                Entry { name: "contract_thin_f64", holes: &["load_b1", "load_a1", "load_a4"] },
-                Entry { name: "contract_thin_i32", holes: &["load_b1", "load_a1", "load_a4"] },
+                Entry { name: "contract_thin_f32", holes: &["load_b1", "load_a4", "load_a1"] },
+                Entry { name: "contract_thin_f64", holes: &["load_b1", "load_a4", "load_a1"] },
+                Entry { name: "contract_thin_i32", holes: &["load_b1", "load_a4", "load_a1"] },
                 Entry { name: "contract_fold_f32", holes: &["epilogue1"] },
                 Entry { name: "contract_fold_f64", holes: &["epilogue1"] },
                 Entry { name: "contract_fold_i32", holes: &["epilogue1"] },
@@ -320,16 +330,22 @@ pub mod contract_pack {
 
     /// `contract_greatest`
     pub const CONTRACT_GREATEST: Kernel = Kernel::new(Source::ContractPack, "contract_greatest");
-    /// `contract_pack`
-    pub const CONTRACT_PACK: Kernel = Kernel::new(Source::ContractPack, "contract_pack");
+    /// `contract_pack_words`
+    pub const CONTRACT_PACK_WORDS: Kernel = Kernel::new(Source::ContractPack, "contract_pack_words");
+    /// `contract_pack_digits`
+    pub const CONTRACT_PACK_DIGITS: Kernel = Kernel::new(Source::ContractPack, "contract_pack_digits");
+    /// `contract_pack_wide`
+    pub const CONTRACT_PACK_WIDE: Kernel = Kernel::new(Source::ContractPack, "contract_pack_wide");
 
     pub(super) const BUILDS: &[Build] = &[
         Build {
             arch: Arch { major: 7, minor: 0, exact: false },
             ptx: text!("contract_pack.ptx"),
             entries: &[
-                Entry { name: "contract_greatest", holes: &["load_b1", "load_a1"] },
-                Entry { name: "contract_pack", holes: &["load_b1", "load_a1"] },
+                Entry { name: "contract_greatest", holes: &["load_b4", "load_b1", "load_a1", "load_a4"] },
+                Entry { name: "contract_pack_words", holes: &["load_b4", "load_b1", "load_a1", "load_a4"] },
+                Entry { name: "contract_pack_digits", holes: &["load_b4", "load_b1", "load_a1", "load_a4"] },
+                Entry { name: "contract_pack_wide", holes: &["load_b4", "load_b1", "load_a1", "load_a4"] },
             ],
         },
     ];
@@ -366,6 +382,42 @@ pub mod contract_tiles {
             ptx: text!("contract_tiles.compute_80.ptx"),
             entries: &[
                 Entry { name: "contract_tiles", holes: &["epilogue4", "epilogue1"] },
+            ],
+        },
+    ];
+}
+
+/// Entries of `contract_tiles_wide.cu`.
+pub mod contract_tiles_wide {
+    use super::*;
+
+    /// `contract_tiles_wide`
+    pub const CONTRACT_TILES_WIDE: Kernel = Kernel::new(Source::ContractTilesWide, "contract_tiles_wide");
+
+    pub(super) const BUILDS: &[Build] = &[
+        Build {
+            arch: Arch { major: 9, minor: 0, exact: false },
+            ptx: text!("contract_tiles_wide.compute_90.ptx"),
+            entries: &[
+                Entry { name: "contract_tiles_wide", holes: &["epilogue4", "epilogue1"] },
+            ],
+        },
+    ];
+}
+
+/// Entries of `contract_warpgroup.cu`.
+pub mod contract_warpgroup {
+    use super::*;
+
+    /// `contract_warpgroup`
+    pub const CONTRACT_WARPGROUP: Kernel = Kernel::new(Source::ContractWarpgroup, "contract_warpgroup");
+
+    pub(super) const BUILDS: &[Build] = &[
+        Build {
+            arch: Arch { major: 9, minor: 0, exact: true },
+            ptx: text!("contract_warpgroup.compute_90a.ptx"),
+            entries: &[
+                Entry { name: "contract_warpgroup", holes: &["multiply_lines", "epilogue4", "epilogue1"] },
             ],
         },
     ];

@@ -145,7 +145,7 @@ struct Lanes {
     IW_DEVICE void step(const T* a_tile, const T* b_tile) {
         const T* const as = a_tile + row;
         const T* const bs = b_tile + column;
-#pragma unroll 16
+#pragma unroll 2
         for (int q = 0; q < TK; ++q) {
             T x[RM], y[RN];
 #pragma unroll
@@ -349,35 +349,46 @@ IW_DEVICE void contract(const Args& args) {
     }
 }
 
-// A product that has few columns: a thread takes a row of A, of one block of k, and up to four columns of B, which lie in shared memory. Sums go to memory by
-// block, of a product that is TURNED to the place of its transpose.
+// A product that has few columns: a thread takes a row of A, of one block of k, and up to four columns of B, which lie in shared memory. Rows that lie along k
+// come there in tiles, so that neighbours of a warp are neighbours in memory. Sums go to memory by block, of a product that is TURNED to the place of its
+// transpose.
 template <class T>
 IW_DEVICE void thin(const Args& args) {
     using namespace params::contract;
     using Type = Kind<T>;
-    constexpr int W = Type::WORDS, SPAN = 512, STEP = 32, FEW = 4;
-    __shared__ __align__(16) T few[FEW][SPAN];
-    const uint32_t m = args.u[ROWS], n = args.u[COLUMNS], depth = args.u[TERMS], per_block = args.u[BLOCK];
+    constexpr int W = Type::WORDS, SPAN = 512 / W, STEP = 32 / W, FEW = 4, FOURS = STEP / 4, ACROSS = THREADS / FOURS, PITCH = STEP + 4 / W;
+    __shared__ __align__(16) T few[FEW][SPAN], tile[THREADS * PITCH];
+    const uint32_t t = threadIdx.x, m = args.u[ROWS], n = args.u[COLUMNS], depth = args.u[TERMS], per_block = args.u[BLOCK];
     const uint32_t blocks = (depth + per_block - 1) / per_block, along = args.u[A_COLUMN], form = args.u[FORM];
     uint64_t index = blockIdx.x;
     const uint32_t tiles = (m + THREADS - 1) / THREADS, bands = (n + FEW - 1) / FEW;
-    const uint32_t i = (uint32_t)(index % tiles) * THREADS + threadIdx.x;
+    const uint32_t m0 = (uint32_t)(index % tiles) * THREADS, i = m0 + t;
     index /= tiles;
     const uint32_t part = (uint32_t)(index % blocks);
     index /= blocks;
     const uint32_t j = (uint32_t)(index % bands) * FEW, count = min(n - j, (uint32_t)FEW);
     const uint64_t batch = index / bands;
-    const uint64_t first = batch * wide(args.u + A_BATCH) + (uint64_t)args.u[A_ROW] * min(i, m - 1);
+    const uint64_t a_first = batch * wide(args.u + A_BATCH), first = a_first + (uint64_t)args.u[A_ROW] * min(i, m - 1);
     const uint64_t other = batch * wide(args.u + B_BATCH) + (uint64_t)args.u[B_COLUMN] * j;
 
     T sum[FEW] = {};
+    auto use = [&](const T (&v)[4], uint32_t q) {
+#pragma unroll
+        for (int c = 0; c < FEW; ++c) {
+            if (c >= count) break;
+            T w[4];
+            read4(w, &few[c][q]);
+#pragma unroll
+            for (int e = 0; e < 4; ++e) sum[c] = Type::fma(v[e], w[e], sum[c]);
+        }
+    };
     const uint32_t k_end = min(depth, (part + 1) * per_block);
 #pragma unroll 1
     for (uint32_t start = part * per_block; start < k_end; start += SPAN) {
-        const uint32_t span = min(k_end - start, (uint32_t)SPAN);
+        const uint32_t span = min(k_end - start, (uint32_t)SPAN), whole = span / STEP * STEP;
         __syncthreads();
 #pragma unroll 1
-        for (uint32_t e = threadIdx.x; e < count * SPAN; e += THREADS) {
+        for (uint32_t e = t; e < count * SPAN; e += THREADS) {
             const uint32_t c = e / SPAN, q = e % SPAN;
             if (q >= span) continue;
             const uint64_t at = other + (uint64_t)args.u[B_COLUMN] * c + (uint64_t)args.u[B_ROW] * (start + q);
@@ -387,24 +398,38 @@ IW_DEVICE void thin(const Args& args) {
         }
         __syncthreads();
         uint32_t q = 0;
+        if (form & A_ALONG) {
+            Acc<W> next[FOURS][4];
+            auto bring = [&](uint32_t from) {
+#pragma unroll
+                for (int g = 0; g < FOURS; ++g)
+                    load_a4(next[g], a_first + (uint64_t)args.u[A_ROW] * min(m0 + t / FOURS + g * ACROSS, m - 1) + start + from + t % FOURS * 4);
+            };
+            if (whole > 0) bring(0);
 #pragma unroll 1
-        for (; q + STEP <= span; q += STEP) {
-            const uint64_t at = first + (uint64_t)along * (start + q);
-            Acc<W> v[STEP / 4][4];
-            if (form & A_ALONG) {
+            for (; q < whole; q += STEP) {
 #pragma unroll
-                for (int g = 0; g < STEP / 4; ++g) load_a4(v[g], at + 4 * g);
-            } else {
+                for (int g = 0; g < FOURS; ++g) *(Four<T>*)&tile[(t / FOURS + g * ACROSS) * PITCH + t % FOURS * 4] = values<T>(next[g]);
+                __syncthreads();
+                if (q + STEP < whole) bring(q + STEP);
 #pragma unroll
-                for (int e = 0; e < STEP; ++e) {
-                    load_a1(v[e / 4][e % 4], at + (uint64_t)along * e);
+                for (int g = 0; g < FOURS; ++g) {
+                    T v[4];
+                    read4(v, &tile[t * PITCH + 4 * g]);
+                    use(v, q + 4 * g);
                 }
+                __syncthreads();
             }
+        }
+#pragma unroll 1
+        for (; q < whole; q += STEP) {
+            Acc<W> v[STEP];
 #pragma unroll
-            for (int c = 0; c < FEW; ++c) {
-                if (c >= count) break;
+            for (int e = 0; e < STEP; ++e) load_a1(v[e], first + (uint64_t)along * (start + q + e));
 #pragma unroll
-                for (int e = 0; e < STEP; ++e) sum[c] = Type::fma(Type::of(v[e / 4][e % 4]), few[c][q + e], sum[c]);
+            for (int g = 0; g < FOURS; ++g) {
+                const T four[4] = {Type::of(v[4 * g]), Type::of(v[4 * g + 1]), Type::of(v[4 * g + 2]), Type::of(v[4 * g + 3])};
+                use(four, q + 4 * g);
             }
         }
 #pragma unroll 1

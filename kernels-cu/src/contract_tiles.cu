@@ -55,7 +55,7 @@ IW_DEVICE void product_of_tiles(const Args& args) {
         const float* const as = stages + used * STAGE + row;
         const float* const bs = stages + used * STAGE + DEPTH * TILE_ROWS + column;
         used = used + 1 == STAGES ? 0 : used + 1;
-#pragma unroll 8
+#pragma unroll 4
         for (int q = 0; q < DEPTH; ++q) {
             float x[RM], y[RN];
 #pragma unroll

@@ -13,7 +13,7 @@ namespace contract {
 constexpr int ROWS = 0, COLUMNS = 1, TERMS = 2, BLOCK = 3, FORM = 4, A_ROW = 5, A_COLUMN = 6, B_ROW = 7, B_COLUMN = 8, C_ROW = 9, A_BATCH = 10, B_BATCH = 12, C_BATCH = 14, WORDS = 16;
 }
 namespace pack {
-constexpr int ROWS = 0, TERMS = 1, PADDED = 2, PITCH = 3, FORMAT = 4, RIGHT = 5, ROW = 6, COLUMN = 7, BATCH = 8, EXPONENTS = 10, WORDS = 11;
+constexpr int ROWS = 0, TERMS = 1, PADDED = 2, PITCH = 3, FORMAT = 4, RIGHT = 5, ROW = 6, COLUMN = 7, BATCH = 8, EXPONENTS = 10, VECTOR = 11, WORDS = 12;
 }
 namespace packed {
 constexpr int ROWS = 0, COLUMNS = 1, PITCH = 2, PADDED_ROWS = 3, PADDED_COLUMNS = 4, ALIKE = 5, VECTOR = 6, EXPONENTS = 7, C_ROW = 8, C_BATCH = 10, BLOCK = 12, WORDS = 13;
@@ -103,7 +103,13 @@ constexpr int THREADS = 256, ITEMS = 1;
 namespace ContractPacked {
 constexpr int THREADS = 128, ITEMS = 1;
 }
+namespace ContractWarpgroup {
+constexpr int THREADS = 288, ITEMS = 1;
+}
 namespace ContractTiles {
+constexpr int THREADS = 256, ITEMS = 1;
+}
+namespace ContractTilesWide {
 constexpr int THREADS = 256, ITEMS = 1;
 }
 namespace ContractFixed {

@@ -103,8 +103,13 @@ fn every_source_has_a_baseline_that_runs_since_volta() {
     for source in Source::ALL {
         let baseline = source.builds()[0];
         // Products by matrix instructions have none, since they are one of several ways.
-        let major = if matches!(source, Source::ContractPacked | Source::ContractTiles) { 8 } else { 7 };
-        assert_eq!(baseline.arch, Arch { major, minor: 0, exact: false });
+        let (major, exact) = match source {
+            Source::ContractPacked | Source::ContractTiles => (8, false),
+            Source::ContractTilesWide => (9, false),
+            Source::ContractWarpgroup => (9, true),
+            _ => (7, false),
+        };
+        assert_eq!(baseline.arch, Arch { major, minor: 0, exact });
         assert!(baseline.ptx().contains(".version 8.4"), "PTX that R550 loads");
         for entry in baseline.entries {
             let kernel = Kernel::new(*source, entry.name);

@@ -5,7 +5,9 @@ use crate::memory::HostBuffer;
 use isowarp_core::backend::{Backend as _, RawBuffer as _};
 use isowarp_core::error::{Error, Result};
 use isowarp_core::host;
-use isowarp_core::launch::{Access, Array, Code, Def, Face, HostArray, HostLaunch, KernelSpec, Launcher, Operators, Piece, Tuning, Work};
+use isowarp_core::launch::{
+    Access, Array, Code, Def, Face, HostArray, HostLaunch, KernelSpec, Launcher, MatrixInstructions, Operators, Piece, Tuning, Work,
+};
 
 /// An array's first byte in its memory, and how many bytes it has.
 fn bytes_of(array: &Array<'_, HostBuffer>) -> (u64, u64) {
@@ -85,7 +87,7 @@ impl Launcher for Cpu {
             stores_narrow: true,
             top_k_samples: 0,
             shared_bytes: u64::MAX,
-            matrix_instructions: false,
+            matrix_instructions: MatrixInstructions::None,
             product: [[1, 1]; 2],
         }
     }

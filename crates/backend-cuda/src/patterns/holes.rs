@@ -113,19 +113,43 @@ fn owned(words: &[&str]) -> Vec<String> {
     words.iter().map(|w| (*w).to_owned()).collect()
 }
 
-/// The matrix instruction for packed factors: registers are four sums, four words of A and two of B.
+/// The matrix instruction for packed factors. A warp's registers are four sums, four words of A and two of B; a warpgroup's are 128 sums and two descriptors.
 pub(super) fn multiply(packing: Packing, site: &Site<'_>) -> Result<String> {
+    if site.name == "multiply_lines" {
+        return multiply_lines(packing, site);
+    }
     let shape = match packing {
         Packing::Signed | Packing::Digits => "m16n8k32.row.col.s32.s8.s8.s32",
         Packing::Unsigned => "m16n8k32.row.col.s32.u8.u8.s32",
         Packing::Half => "m16n8k16.row.col.f32.f16.f16.f32",
         Packing::Brain => "m16n8k16.row.col.f32.bf16.bf16.f32",
         Packing::Tensor => "m16n8k8.row.col.f32.tf32.tf32.f32",
-        Packing::Tiles => return Err(Error::Compile { kernel: site.entry.to_owned(), log: "tiles have no matrix instruction".to_owned() }),
+        Packing::Tiles | Packing::WideTiles => return Err(no_instruction(site)),
     };
     expect(site, 10)?;
     let [sums, a, b] = [0..4, 4..8, 8..10].map(|words| site.regs[words].join(", "));
     Ok(format!("mma.sync.aligned.{shape} {{{sums}}}, {{{a}}}, {{{b}}}, {{{sums}}};"))
+}
+
+fn multiply_lines(packing: Packing, site: &Site<'_>) -> Result<String> {
+    // Behind the condition that the sums go on: signs of the operands, and whether k lies across.
+    let (shape, modes) = match packing {
+        Packing::Signed | Packing::Digits => ("k32.s32.s8.s8", ""),
+        Packing::Unsigned => ("k32.s32.u8.u8", ""),
+        Packing::Half => ("k16.f32.f16.f16", ", 1, 1, 0, 0"),
+        Packing::Brain => ("k16.f32.bf16.bf16", ", 1, 1, 0, 0"),
+        Packing::Tensor => ("k8.f32.tf32.tf32", ", 1, 1"),
+        Packing::Tiles | Packing::WideTiles => return Err(no_instruction(site)),
+    };
+    expect(site, 130)?;
+    let (sums, descriptors) = (site.regs[..128].join(", "), site.regs[128..].join(", "));
+    Ok(format!(
+        "{{ .reg .pred go_on; setp.ne.b32 go_on, 1, 0; wgmma.mma_async.sync.aligned.m64n256{shape} {{{sums}}}, {descriptors}, go_on{modes}; }}"
+    ))
+}
+
+fn no_instruction(site: &Site<'_>) -> Error {
+    Error::Compile { kernel: site.entry.to_owned(), log: "tiles have no matrix instruction".to_owned() }
 }
 
 /// Fails where a hole has another number of registers than the operator: a defect of kernel or driver.

@@ -13,7 +13,9 @@ use isowarp_core::caps::{Capability, Numerics};
 use isowarp_core::element::Ty;
 use isowarp_core::error::{Error, Result};
 use isowarp_core::ir::Func;
-use isowarp_core::launch::{self, Access, Code, CudaEntry, Def, Groups, Items, KernelSpec, Launcher, Operators, Piece, Work};
+use isowarp_core::launch::{
+    self, Access, Code, CudaEntry, Def, Groups, Items, KernelSpec, Launcher, MatrixInstructions, Operators, Piece, Work,
+};
 use isowarp_kernels::Kernel;
 
 /// An entry of PTX.
@@ -108,7 +110,7 @@ pub(super) fn with_fills<R>(
             (Operators::Product { a: f, .. }, "load_a4") | (Operators::Product { b: f, .. }, "load_b4") => {
                 of_some(f, &|holes| holes.load(4, site))
             }
-            (Operators::Product { packing: Some(packing), .. }, "multiply") => multiply(packing, site),
+            (Operators::Product { packing: Some(packing), .. }, "multiply" | "multiply_lines") => multiply(packing, site),
             (Operators::Product { finish: f, .. }, "epilogue1") => of_some(f, &|holes| holes.epilogue(1, site)),
             (Operators::Product { finish: f, .. }, "epilogue4") => of_some(f, &|holes| holes.epilogue(4, site)),
             _ => no_hole(),
@@ -265,7 +267,11 @@ impl Launcher for Cuda {
             stores_narrow: true,
             top_k_samples: 16 * 1024,
             shared_bytes: self.info().shared_bytes.into(),
-            matrix_instructions: self.info().compute_capability >= (8, 0),
+            matrix_instructions: match self.info().compute_capability {
+                (9, 0) => MatrixInstructions::Warpgroup,
+                capability if capability >= (8, 0) => MatrixInstructions::Warp,
+                _ => MatrixInstructions::None,
+            },
             product: [[8, 8], [4, 8]],
         }
     }

@@ -41,8 +41,13 @@ fn check_text(template: &str, entry: &str, fills: &[Fill<'_>]) {
     let path = dir.join(format!("{name}.ptx"));
     std::fs::write(&path, &text).expect("the temporary folder can be written");
     // Matrix instructions are for later ones.
-    let oldest = if text.contains(".target sm_80") { "sm_80" } else { "sm_70" };
-    for arch in [oldest, "sm_90"] {
+    let architectures = match () {
+        () if text.contains(".target sm_90a") => &["sm_90a"][..],
+        () if text.contains(".target sm_90") => &["sm_90"],
+        () if text.contains(".target sm_80") => &["sm_80", "sm_90"],
+        () => &["sm_70", "sm_90"],
+    };
+    for &arch in architectures {
         let out =
             Command::new(&ptxas).args(["-arch", arch, "-o", "/dev/null", "-v"]).arg(&path).output().expect("PTXAS names an assembler");
         let log = String::from_utf8_lossy(&out.stderr);

@@ -17,7 +17,8 @@ use isowarp_core::caps::{DeviceKind, FmaKind, Numerics};
 use isowarp_core::element::Ty;
 use isowarp_core::error::{Error, Result};
 use isowarp_core::launch::{
-    self, Access, Array, Choice, Code, Def, Face, Groups, Items, KernelSpec, Launcher, Piece, Reach, Shader, WgslCode, Work,
+    self, Access, Array, Choice, Code, Def, Face, Groups, Items, KernelSpec, Launcher, MatrixInstructions, Piece, Reach, Shader, WgslCode,
+    Work,
 };
 use isowarp_shaders::kernels::shared;
 use std::sync::Arc;
@@ -146,7 +147,7 @@ pub(super) struct Shape {
 impl Wgpu {
     /// Rows and columns of a product that an invocation takes, of sums of 32 bits and of 64.
     fn product_shape(&self) -> [[u32; 2]; 2] {
-        let of = |ty| if self.product_is_rolled(ty) { [4, 4] } else { [8, 8] };
+        let of = |ty| if self.product_is_rolled(ty) { [4, 4] } else { [8, 4] };
         [of(0), [4, 4]]
     }
 
@@ -386,7 +387,7 @@ impl Launcher for Wgpu {
             stores_narrow: false,
             top_k_samples: 4096,
             shared_bytes: self.limits().max_compute_workgroup_storage_size.into(),
-            matrix_instructions: false,
+            matrix_instructions: MatrixInstructions::None,
             product: self.product_shape(),
         }
     }

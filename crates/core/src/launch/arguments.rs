@@ -74,6 +74,8 @@ kernel_params! {
         batch: u64,
         /// Exponents before the first one of this operand.
         exponents: u32,
+        /// 1 where four neighbours in memory are a vector.
+        vector: u32,
     }
     /// Parameters of products of packed operands.
     PackedParams("packed") {

@@ -64,13 +64,19 @@ kernels! {
     CONTRACT_GREATEST: PackParams = "gemm", "contract_greatest", entry("contract_greatest", 256, 1), Items::Contract,
         [scratch("packed"), scratch("greatest"), scratch("exponents")];
     /// P10, an operand in words of ascending k.
-    CONTRACT_PACK: PackParams = "gemm", "contract_pack", entry("contract_pack", 256, 1), Items::Contract,
+    CONTRACT_PACK: PackParams = "gemm", "contract_pack", entry("contract_pack_{kind:words|digits|wide}", 256, 1), Items::Contract,
         [scratch("packed"), scratch("greatest"), scratch("exponents")];
     /// P10, products of packed operands by matrix instructions.
     CONTRACT_PACKED: PackedParams = "gemm", "contract_packed", entry("contract_packed", 128, 1), Items::Contract,
         [scratch("packed_a"), scratch("packed_b")];
+    /// P10, products of packed operands by matrix instructions of warpgroups.
+    CONTRACT_WARPGROUP: PackedParams = "gemm", "contract_warpgroup", entry("contract_warpgroup", 288, 1), Items::Contract,
+        [scratch("packed_a"), scratch("packed_b")];
     /// P10, products of `f32` operands that lie in tiles.
     CONTRACT_TILES: PackedParams = "gemm", "contract_tiles", entry("contract_tiles", 256, 1), Items::Contract,
+        [scratch("packed_a"), scratch("packed_b")];
+    /// P10, products of `f64` operands that lie in tiles.
+    CONTRACT_TILES_WIDE: PackedParams = "gemm", "contract_tiles_wide", entry("contract_tiles_wide", 256, 1), Items::Contract,
         [scratch("packed_a"), scratch("packed_b")];
     /// P10, fixed-point products.
     CONTRACT_FIXED: PackedParams = "gemm", "contract_fixed", entry("contract_fixed", 128, 1), Items::Contract,

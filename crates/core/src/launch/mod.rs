@@ -287,6 +287,17 @@ impl<'a> Work<'a> {
     }
 }
 
+/// Matrix instructions of a device.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum MatrixInstructions {
+    /// There are none.
+    None,
+    /// A warp's, whose operands are in registers.
+    Warp,
+    /// A warpgroup's too, whose operands are in shared memory.
+    Warpgroup,
+}
+
 /// Tuning: answers of a device to plans.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Tuning {
@@ -302,8 +313,8 @@ pub struct Tuning {
     pub top_k_samples: u64,
     /// Bytes of shared memory of a group of threads.
     pub shared_bytes: u64,
-    /// Whether there are matrix instructions for packed factors of every kind.
-    pub matrix_instructions: bool,
+    /// Matrix instructions for packed factors of every kind.
+    pub matrix_instructions: MatrixInstructions,
     /// Rows and columns of a product that a thread takes, of sums of 32 bits and of 64; 16 by 16 threads go together.
     pub product: [[u32; 2]; 2],
 }

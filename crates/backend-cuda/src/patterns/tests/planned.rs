@@ -6,8 +6,9 @@ use isowarp_core::element::{DType, Ty};
 use isowarp_core::input::Source as _;
 use isowarp_core::ir::{self, Expr, Param, Traced as _};
 use isowarp_core::launch::kernels::{
-    self, CONTRACT, CONTRACT_FIXED, CONTRACT_FOLD, CONTRACT_GREATEST, CONTRACT_PACK, CONTRACT_PACKED, CONTRACT_THIN, CONTRACT_TILES, Def,
-    FFT, GATHER, LAYOUT, SCATTER, SCATTER_REDUCE, SWAP_SQUARE, TRANSPOSE, TRANSPOSE_SQUARE, TRANSPOSE_TILES,
+    self, CONTRACT, CONTRACT_FIXED, CONTRACT_FOLD, CONTRACT_GREATEST, CONTRACT_PACK, CONTRACT_PACKED, CONTRACT_THIN, CONTRACT_TILES,
+    CONTRACT_TILES_WIDE, CONTRACT_WARPGROUP, Def, FFT, GATHER, LAYOUT, SCATTER, SCATTER_REDUCE, SWAP_SQUARE, TRANSPOSE, TRANSPOSE_SQUARE,
+    TRANSPOSE_TILES,
 };
 use isowarp_core::launch::{Choice, Operators};
 use isowarp_core::patterns::layout::plan::plane_choices;
@@ -84,11 +85,15 @@ fn products_of_every_type_and_packing_fill_their_holes() {
     for (packing, dtype) in packings {
         check((7, 0), CONTRACT_PACK.def(), Some(packing), dtype, &[]);
         check((8, 0), CONTRACT_PACKED.def(), Some(packing), dtype, &[]);
+        check((9, 0), CONTRACT_WARPGROUP.def(), Some(packing), dtype, &[]);
     }
     check((8, 0), CONTRACT_TILES.def(), Some(Packing::Tiles), DType::F32, &[]);
+    for kernel in [CONTRACT_PACK.def(), CONTRACT_TILES_WIDE.def()] {
+        check((9, 0), kernel, Some(Packing::WideTiles), DType::F64, &[("type", 1), ("kind", 2)]);
+    }
     for capability in [(7, 0), (8, 0)] {
         for kernel in [CONTRACT_GREATEST.def(), CONTRACT_PACK.def(), CONTRACT_FIXED.def()] {
-            check(capability, kernel, Some(Packing::Digits), DType::F32, &[]);
+            check(capability, kernel, Some(Packing::Digits), DType::F32, &[("kind", 1)]);
         }
     }
 }

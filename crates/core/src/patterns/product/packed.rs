@@ -5,8 +5,11 @@ use crate::backend::{Leaf, Out};
 use crate::element::{DType, Ty};
 use crate::error::{Error, Result};
 use crate::ir::{Func, Node};
-use crate::launch::kernels::{CONTRACT_FIXED, CONTRACT_GREATEST, CONTRACT_PACK, CONTRACT_PACKED, CONTRACT_TILES, PackParams, PackedParams};
-use crate::launch::{Array, Choice, Code, KernelSpec, Launcher, Operators, Work};
+use crate::launch::kernels::{
+    CONTRACT_FIXED, CONTRACT_GREATEST, CONTRACT_PACK, CONTRACT_PACKED, CONTRACT_TILES, CONTRACT_TILES_WIDE, CONTRACT_WARPGROUP, Kernel,
+    PackParams, PackedParams,
+};
+use crate::launch::{Array, Choice, Code, KernelSpec, Launcher, MatrixInstructions, Operators, Work};
 
 /// Packed factors: bytes, halves of words, words, or four digits of base 256 of a fixed-point number, each in a plane of its own.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -26,6 +29,8 @@ pub enum Packing {
     Digits,
     /// An `f32`, in tiles of rows or columns of one k after the other.
     Tiles,
+    /// An `f64`, in tiles of rows or columns of four k after the other four.
+    WideTiles,
 }
 
 impl Packing {
@@ -34,8 +39,27 @@ impl Packing {
         match self {
             Self::Signed | Self::Unsigned | Self::Digits => 4,
             Self::Half | Self::Brain => 2,
-            Self::Tensor | Self::Tiles => 1,
+            Self::Tensor | Self::Tiles | Self::WideTiles => 1,
         }
+    }
+
+    /// Whether operands lie in tiles as they are.
+    const fn is_tiles(self) -> bool {
+        matches!(self, Self::Tiles | Self::WideTiles)
+    }
+
+    /// Number of what packs: words, digits, or words of 64 bits.
+    const fn kind(self) -> u32 {
+        match self {
+            Self::Digits => 1,
+            Self::WideTiles => 2,
+            _ => 0,
+        }
+    }
+
+    /// Bytes of a word of a plane.
+    const fn bytes(self) -> u64 {
+        if matches!(self, Self::WideTiles) { 8 } else { 4 }
     }
 
     const fn planes(self) -> u64 {
@@ -55,8 +79,14 @@ const SPAN: u64 = 1 << 14;
 const TILE: ([u64; 2], u64) = ([128, 128], 128 * (128 + 8) * 4);
 /// Tile of digits, and its bytes: three stages.
 const TILE_OF_DIGITS: ([u64; 2], u64) = ([64, 64], 3 * 4 * 64 * (64 + 64));
+/// Tile of a warpgroup's product, and its bytes: four stages of 128 bytes of k.
+const WARPGROUP: ([u64; 2], u64) = ([128, 256], 4 * (128 + 256) * 128);
+/// Bit of a format whose rows lie in blocks for warpgroups.
+const IN_BLOCKS: u32 = 256;
 /// Tile of floats, and its bytes: three stages of 16 terms, and all sums.
 const TILE_OF_FLOATS: ([u64; 2], u64) = ([256, 128], 4 * (3 * 16 * (256 + 128) + 256 * 128));
+/// Tile of `f64`, and its bytes: two stages of 16 terms, and all sums.
+const TILE_OF_DOUBLES: ([u64; 2], u64) = ([128, 128], 8 * (2 * 16 * (128 + 128) + 128 * 128));
 /// Tiles of floats from which on there is work for a whole device, and terms that pay for bringing them there.
 const MANY_TILES: (u64, u64) = (120, 256);
 /// Multiplications below which products of integers are not packed.
@@ -94,6 +124,12 @@ impl Packed {
     fn rows_of_all(&self) -> u64 {
         self.count * self.padded
     }
+
+    /// Whether four neighbours in memory are always a vector.
+    fn has_fours(&self) -> bool {
+        let (near, far) = if self.column == 1 { (self.column, self.row) } else { (self.row, self.column) };
+        near == 1 && (far.is_multiple_of(4) || far == 0) && (self.batch.is_multiple_of(4) || self.count == 1)
+    }
 }
 
 impl ProductTask {
@@ -105,6 +141,7 @@ impl ProductTask {
             ProductOrder::Fast(FactorFormat::Bf16) => Packing::Brain,
             ProductOrder::Fast(FactorFormat::Tf32) => Packing::Tensor,
             _ if self.ty() == Ty::F32 => Packing::Tiles,
+            _ if self.ty() == Ty::F64 => Packing::WideTiles,
             // Sums of integers have no order.
             _ if matches!(self.ty(), Ty::I32 | Ty::U32) => match [&self.a, &self.b].map(|func| stored_as(func, leaves)) {
                 [Some(DType::I8), Some(DType::I8)] => Packing::Signed,
@@ -115,10 +152,14 @@ impl ProductTask {
         };
         let work = self.m.saturating_mul(self.n).saturating_mul(self.k);
         let packed = self.operands();
-        let bytes = packed.iter().map(|of| of.rows_of_all().saturating_mul(self.pitch(wanted)).saturating_mul(4)).max().unwrap_or(0);
+        let bytes = packed
+            .iter()
+            .map(|of| of.rows_of_all().saturating_mul(self.pitch(wanted, true)).saturating_mul(wanted.bytes()))
+            .max()
+            .unwrap_or(0);
         let tuning = device.tuning();
-        let pays = if wanted == Packing::Tiles {
-            let ([rows, columns], shared_bytes) = TILE_OF_FLOATS;
+        let pays = if wanted.is_tiles() {
+            let ([rows, columns], shared_bytes) = if wanted == Packing::Tiles { TILE_OF_FLOATS } else { TILE_OF_DOUBLES };
             let tiles = self.m.div_ceil(rows).saturating_mul(self.n.div_ceil(columns)).saturating_mul(self.batch);
             // A quarter of what tiles have room for may be beyond the product.
             let elements = self.m.saturating_mul(self.n).saturating_mul(self.batch);
@@ -127,12 +168,14 @@ impl ProductTask {
         } else {
             work >= FEW && self.m.min(self.n) > super::task::THIN
         };
-        (tuning.matrix_instructions && pays && bytes <= MOST_BYTES).then_some(wanted)
+        let needed = if wanted == Packing::WideTiles { MatrixInstructions::Warpgroup } else { MatrixInstructions::Warp };
+        (tuning.matrix_instructions >= needed && pays && bytes <= MOST_BYTES).then_some(wanted)
     }
 
-    /// Words of a packed row: whole tiles.
-    fn pitch(&self, packing: Packing) -> u64 {
-        self.k.max(1).next_multiple_of(SIDE) / packing.per_word()
+    /// Words of a packed row: whole tiles, and whole chunks of 128 bytes for warpgroups.
+    fn pitch(&self, packing: Packing, in_blocks: bool) -> u64 {
+        let whole = if in_blocks { SIDE.max(32 * packing.per_word()) } else { SIDE };
+        self.k.max(1).next_multiple_of(whole) / packing.per_word()
     }
 
     fn operands(&self) -> [Packed; 2] {
@@ -157,17 +200,21 @@ impl ProductTask {
             u32::try_from(value).map_err(|_| Error::TooLarge { what, requested: value, limit: u32::MAX.into() })
         };
         let step = |value: u64| word("elements between rows or columns", value);
-        let (operands, pitch, is_fixed) = (self.operands(), self.pitch(packing), packing == Packing::Digits);
+        let is_fixed = packing == Packing::Digits;
+        let in_blocks = !packing.is_tiles() && !is_fixed && device.tuning().matrix_instructions == MatrixInstructions::Warpgroup;
+        let (operands, pitch) = (self.operands(), self.pitch(packing, in_blocks));
         let [of_a, of_b] = operands.map(|of| of.rows_of_all());
         let parts = self.k.div_ceil(PART);
-        let (kernel, ([rows, columns], shared_bytes)) = match packing {
-            Packing::Digits => (&CONTRACT_FIXED, TILE_OF_DIGITS),
-            Packing::Tiles => (&CONTRACT_TILES, TILE_OF_FLOATS),
-            _ => (&CONTRACT_PACKED, TILE),
+        let (kernel, ([rows, columns], shared_bytes)): (&'static Kernel<PackedParams>, _) = match (packing, in_blocks) {
+            (Packing::Tiles, _) => (&CONTRACT_TILES, TILE_OF_FLOATS),
+            (Packing::WideTiles, _) => (&CONTRACT_TILES_WIDE, TILE_OF_DOUBLES),
+            (Packing::Digits, _) => (&CONTRACT_FIXED, TILE_OF_DIGITS),
+            (_, true) => (&CONTRACT_WARPGROUP, WARPGROUP),
+            (_, false) => (&CONTRACT_PACKED, TILE),
         };
         let groups = self.m.div_ceil(rows) * self.n.div_ceil(columns) * self.batch;
         let many = is_fixed && self.k > SPAN && device.code() == Code::Ptx;
-        let bytes = |rows: u64| rows.saturating_mul(packing.planes()).saturating_mul(pitch).saturating_mul(4);
+        let bytes = |rows: u64| rows.saturating_mul(packing.planes()).saturating_mul(pitch).saturating_mul(packing.bytes());
         let scratch = device.scratch(&[
             bytes(of_a),
             bytes(of_b),
@@ -186,14 +233,15 @@ impl ProductTask {
                 terms: word("terms of a product", self.k)?,
                 padded: word("rows or columns of a product", of.padded)?,
                 pitch: pitch as u32,
-                format: packing as u32,
+                format: packing as u32 | if in_blocks { IN_BLOCKS } else { 0 },
                 right: of.right.into(),
                 row: step(of.row)?,
                 column: step(of.column)?,
                 batch: of.batch,
                 exponents: if of.right { word("rows of all matrices", of_a)? } else { 0 },
+                vector: of.has_fours().into(),
             };
-            let choices: [Choice; 2] = [("type", 0), ("right", of.right.into())];
+            let choices: [Choice; 3] = [("type", 0), ("right", of.right.into()), ("kind", packing.kind())];
             let arrays = [Array::piece(to), Array::piece(greatest), Array::piece(exponents)];
             let launch = |kernel, tiles: u64| {
                 let spec = KernelSpec::new(kernel, &params, &choices, &arrays).with(functions, self.numerics, leaves, outs);
