@@ -24,6 +24,8 @@ pub enum Source {
     ContractWide,
     /// `convolve.cu`
     Convolve,
+    /// `convolve_layer.cu`
+    ConvolveLayer,
     /// `eliminate.cu`
     Eliminate,
     /// `exact.cu`
@@ -80,6 +82,7 @@ impl Source {
         Source::ContractTiles,
         Source::ContractWide,
         Source::Convolve,
+        Source::ConvolveLayer,
         Source::Eliminate,
         Source::Exact,
         Source::Fft,
@@ -116,6 +119,7 @@ impl Source {
             Source::ContractTiles => "contract_tiles",
             Source::ContractWide => "contract_wide",
             Source::Convolve => "convolve",
+            Source::ConvolveLayer => "convolve_layer",
             Source::Eliminate => "eliminate",
             Source::Exact => "exact",
             Source::Fft => "fft",
@@ -153,6 +157,7 @@ impl Source {
             Source::ContractTiles => contract_tiles::BUILDS,
             Source::ContractWide => contract_wide::BUILDS,
             Source::Convolve => convolve::BUILDS,
+            Source::ConvolveLayer => convolve_layer::BUILDS,
             Source::Eliminate => eliminate::BUILDS,
             Source::Exact => exact::BUILDS,
             Source::Fft => fft::BUILDS,
@@ -415,6 +420,24 @@ pub mod convolve {
                 Entry { name: "convolve_f32", holes: &["load_b1", "load_a1", "epilogue4", "epilogue1"] },
                 Entry { name: "convolve_f64", holes: &["load_b1", "load_a1", "epilogue4", "epilogue1"] },
                 Entry { name: "convolve_i32", holes: &["load_b1", "load_a1", "epilogue4", "epilogue1"] },
+            ],
+        },
+    ];
+}
+
+/// Entries of `convolve_layer.cu`.
+pub mod convolve_layer {
+    use super::*;
+
+    /// `convolve_layer`
+    pub const CONVOLVE_LAYER: Kernel = Kernel::new(Source::ConvolveLayer, "convolve_layer");
+
+    pub(super) const BUILDS: &[Build] = &[
+        Build {
+            arch: Arch { major: 7, minor: 0, exact: false },
+            ptx: text!("convolve_layer.ptx"),
+            entries: &[
+                Entry { name: "convolve_layer", holes: &["load_a1", "load_b1", "epilogue4", "epilogue1"] },
             ],
         },
     ];

@@ -4,6 +4,7 @@ mod call;
 mod fourier;
 mod geometry;
 mod grid;
+mod layer;
 mod separable;
 mod task;
 
@@ -11,6 +12,7 @@ pub use call::ConvolutionCall;
 pub use fourier::{FourierConvolution, FourierConvolutionCall, transform_length};
 pub use geometry::WindowAxis;
 pub use grid::{Grid, grid};
+pub use layer::Windows;
 pub use separable::{SeparableCall, Separated};
 pub use task::ConvolutionTask;
 

@@ -6,8 +6,8 @@ use isowarp_core::element::{DType, Ty};
 use isowarp_core::input::Source as _;
 use isowarp_core::ir::{self, Expr, Param, Traced as _};
 use isowarp_core::launch::kernels::{
-    self, CONTRACT, CONTRACT_FIXED, CONTRACT_FOLD, CONTRACT_GREATEST, CONTRACT_PACK, CONTRACT_PACKED, CONTRACT_THIN, CONTRACT_TILES, Def,
-    FFT, GATHER, LAYOUT, SCATTER, SCATTER_REDUCE, SWAP_SQUARE, TRANSPOSE, TRANSPOSE_SQUARE, TRANSPOSE_TILES,
+    self, CONTRACT, CONTRACT_FIXED, CONTRACT_FOLD, CONTRACT_GREATEST, CONTRACT_PACK, CONTRACT_PACKED, CONTRACT_THIN, CONTRACT_TILES,
+    CONVOLVE, CONVOLVE_LAYER, Def, FFT, GATHER, LAYOUT, SCATTER, SCATTER_REDUCE, SWAP_SQUARE, TRANSPOSE, TRANSPOSE_SQUARE, TRANSPOSE_TILES,
 };
 use isowarp_core::launch::{Choice, Operators};
 use isowarp_core::patterns::layout::plan::plane_choices;
@@ -71,6 +71,7 @@ fn products_of_every_type_and_packing_fill_their_holes() {
             for kernel in [CONTRACT.def(), CONTRACT_THIN.def(), CONTRACT_FOLD.def()] {
                 check((7, 0), kernel, None, dtype, &[("type", ty)]);
             }
+            check((7, 0), CONVOLVE.def(), None, dtype, &[("type", ty)]);
             check((8, 0), CONTRACT.def(), None, dtype, &[("type", ty)]);
         }
     }
@@ -86,6 +87,7 @@ fn products_of_every_type_and_packing_fill_their_holes() {
         check((8, 0), CONTRACT_PACKED.def(), Some(packing), dtype, &[]);
     }
     check((8, 0), CONTRACT_TILES.def(), Some(Packing::Tiles), DType::F32, &[]);
+    check((7, 0), CONVOLVE_LAYER.def(), None, DType::F32, &[]);
     for capability in [(7, 0), (8, 0)] {
         for kernel in [CONTRACT_GREATEST.def(), CONTRACT_PACK.def(), CONTRACT_FIXED.def()] {
             check(capability, kernel, Some(Packing::Digits), DType::F32, &[]);
