@@ -36,7 +36,8 @@ IW_DEVICE Acc<1> words_of<float>(float v) {
 template <class T>
 struct Plane {
     using Type = Kind<T>;
-    static constexpr int W = Type::WORDS, R = W == 1 ? 4 : 2, EACH = 4, WARPS = kernels::Convolve::THREADS / WARP, ROWS = WARPS * R, SPAN = WARP * EACH;
+    static constexpr int W = Type::WORDS, R = W == 1 ? 4 : 2, EACH = 4, WARPS = kernels::Convolve::THREADS / WARP, ROWS = WARPS * R;
+    static constexpr int SPAN = WARP * EACH, PARTS = SPAN / WARP;
     // Sums of integers have no blocks.
     static constexpr bool ROUNDS = (T)0.5f != 0;
 
@@ -58,7 +59,6 @@ struct Plane {
     // Rows that are inside, of which a thread has every 32nd element: all loads are on their way before the first one is stored.
     template <int LINES>
     IW_DEVICE void load_rows(T*& to, uint64_t& from, uint32_t image_width, bool further) {
-        constexpr int PARTS = SPAN / WARP;
         Acc<W> v[LINES][PARTS + 1];
 #pragma unroll
         for (int q = 0; q < LINES; ++q, from += (uint64_t)image_width * WARPS) {
@@ -77,27 +77,36 @@ struct Plane {
     IW_DEVICE void load(const Args& args, uint64_t first, int left, int top, uint32_t rows) {
         const uint32_t lane = lane_id(), wide_row = SPAN + taps_x - 1, image_width = args.u[of::IMAGE_WIDTH], border = args.u[of::BORDER];
         const int width = (int)image_width, height = (int)args.u[of::IMAGE_HEIGHT];
+        const bool further = lane + SPAN < wide_row;
         uint32_t r = warp_id();
         if (left >= 0 && top >= 0 && left <= width - (int)wide_row && top <= height - (int)rows) {
             uint64_t from = first + (uint64_t)((uint32_t)top + r) * image_width + (uint32_t)left + lane;
             T* to = tile + r * pitch + lane;
-            const bool further = lane + SPAN < wide_row;
 #pragma unroll 1
             for (; r + WARPS < rows; r += 2 * WARPS) load_rows<2>(to, from, image_width, further);
             if (r < rows) load_rows<1>(to, from, image_width, further);
         } else {
+            // Columns are the same ones in all rows.
+            __shared__ int columns[SPAN + 32];
+#pragma unroll 1
+            for (uint32_t c = threadIdx.x; c < wide_row; c += kernels::Convolve::THREADS) columns[c] = resolve(left + (int)c, width, border);
+            __syncthreads();
 #pragma unroll 1
             for (; r < rows; r += WARPS) {
                 const int y = resolve(top + (int)r, height, border);
-#pragma unroll 1
-                for (uint32_t c = lane; c < wide_row; c += WARP) {
-                    const int x = resolve(left + (int)c, width, border);
-                    Acc<W> v;
+                const uint64_t from = first + (uint64_t)(uint32_t)y * image_width;
+                Acc<W> v[PARTS + 1];
 #pragma unroll
-                    for (int w = 0; w < W; ++w) v.w[w] = 0;
-                    if (x >= 0 && y >= 0) load_b1(v, first + (uint64_t)(uint32_t)y * image_width + (uint32_t)x);
-                    tile[r * pitch + c] = Type::of(v);
+                for (int c = 0; c <= PARTS; ++c) {
+#pragma unroll
+                    for (int w = 0; w < W; ++w) v[c].w[w] = 0;
+                    if (y < 0 || (c == PARTS && !further)) continue;
+                    const int x = columns[lane + WARP * c];
+                    if (x >= 0) load_b1(v[c], from + (uint32_t)x);
                 }
+#pragma unroll
+                for (int c = 0; c <= PARTS; ++c)
+                    if (c < PARTS || further) tile[r * pitch + lane + WARP * c] = Type::of(v[c]);
             }
         }
     }

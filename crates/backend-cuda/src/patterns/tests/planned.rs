@@ -95,6 +95,25 @@ fn products_of_every_type_and_packing_fill_their_holes() {
     }
 }
 
+/// Windows of an image with zeros around it: 3 x 3 taps of 56 x 56 elements.
+#[test]
+fn windows_of_an_image_fill_a_product() {
+    let params = vec![Param::Value(Ty::F32), Param::Array(DType::F32), Param::Index(Ty::U32)];
+    let a = ir::pack(params.clone(), || Expr::<f32>::params(0)).expect("an element traces");
+    let b = ir::pack(params.clone(), || {
+        let i = Expr::<u32>::params(2);
+        let (window, tap, plane) = (i % 3136, i / 3136 % 9, i / 3136 / 9);
+        let (y, x) = (window / 56 + tap / 3 - 1, window % 56 + tap % 3 - 1);
+        (y.lt(56) & x.lt(56)).select(ir::array_expr::<f32>(1).at(plane * 3136 + y * 56 + x), 0.0)
+    });
+    let b = b.expect("a window traces");
+    let with_sum = [&params[..], &[Param::Value(Ty::F32)]].concat();
+    let finish = ir::pack(with_sum, || Expr::<f32>::params(3)).expect("a sum traces");
+    let operators = Operators::Product { a: &a, b: &b, finish: &finish, extents: [1; 3], packing: None };
+    let leaves = [Shape::Strided(DType::F32), Shape::Array(DType::F32, None), Shape::Index(Ty::U32)];
+    check_planned(CONTRACT.def(), operators, &[("type", 0)], (&leaves, &[Shape::Vector(DType::F32)]));
+}
+
 #[test]
 fn every_step_of_a_top_k_has_a_kernel_for_keys_of_every_size() {
     for step in kernels::all().into_iter().filter(|def| def.pattern == "top_k" && def.entry().is_some()) {
