@@ -36,7 +36,7 @@ IW_DEVICE Acc<1> words_of<float>(float v) {
 template <class T>
 struct Plane {
     using Type = Kind<T>;
-    static constexpr int W = Type::WORDS, R = W == 1 ? 4 : 2, EACH = 4, WARPS = kernels::Convolve::THREADS / WARP, ROWS = WARPS * R;
+    static constexpr int W = Type::WORDS, R = W == 1 ? 2 : 1, EACH = 4, WARPS = kernels::Convolve::THREADS / WARP, ROWS = WARPS * R;
     static constexpr int SPAN = WARP * EACH, PARTS = SPAN / WARP;
     // Sums of integers have no blocks.
     static constexpr bool ROUNDS = (T)0.5f != 0;
@@ -162,7 +162,7 @@ struct Plane {
         T x[2 * EACH];
         read4(x + EACH, at);
         const T* of_taps = weights + y * pitch_w;
-        if (y >= R - 1 && y < taps_y)
+        if (R == 1 || (y + 1 >= R && y < taps_y))
             whole_steps<true>(x, at, of_taps, y);
         else
             whole_steps<false>(x, at, of_taps, y);
@@ -171,34 +171,29 @@ struct Plane {
         step<false, 3>(x, of_taps, y, taps_x % 4);
     }
 
-    // The same where a block ends.
+    // The same where a block ends, tap by tap.
     IW_DEVICE void take_row_in_blocks(const T* at, uint32_t y) {
 #pragma unroll
         for (int r = 0; r < R; ++r) {
             if (y - r >= taps_y) continue;
-            // Taps from `start` to before `end` are of one block.
-            uint32_t end;
+            const T* const of_taps = weights + (y - r) * pitch_w;
+            const uint32_t before = (y - r) * taps_x;
+            uint32_t in_block = before % block;
+            T x[EACH];
+#pragma unroll
+            for (int e = 0; e < EACH - 1; ++e) x[e + 1] = at[e];
 #pragma unroll 1
-            for (uint32_t start = 0; start < taps_x; start = end) {
-                const uint32_t before = (y - r) * taps_x + start, in_block = before % block;
-                end = min(taps_x, start + block - in_block);
-                if (in_block == 0 && before > 0) {
+            for (uint32_t kx = 0; kx < taps_x; ++kx, ++in_block) {
+                if (in_block == block) in_block = 0;
+                if (in_block == 0 && before + kx > 0) {
 #pragma unroll
-                    for (int e = 0; e < EACH; ++e) total[r][e] = before == block ? sum[r][e] : Type::add(total[r][e], sum[r][e]), sum[r][e] = 0;
+                    for (int e = 0; e < EACH; ++e) total[r][e] = before + kx == block ? sum[r][e] : Type::add(total[r][e], sum[r][e]), sum[r][e] = 0;
                 }
-#pragma unroll 1
-                for (uint32_t kx = start / 4 * 4; kx < end; kx += 4) {
-                    T x[2 * EACH], w[4];
-                    read4(x, at + kx);
-                    read4(x + EACH, at + kx + EACH);
-                    read4(w, weights + (y - r) * pitch_w + kx);
 #pragma unroll
-                    for (int u = 0; u < 4; ++u) {
-                        if (kx + u < start || kx + u >= end) continue;
+                for (int e = 0; e < EACH - 1; ++e) x[e] = x[e + 1];
+                x[EACH - 1] = at[kx + EACH - 1];
 #pragma unroll
-                        for (int e = 0; e < EACH; ++e) sum[r][e] = Type::fma(w[u], x[u + e], sum[r][e]);
-                    }
-                }
+                for (int e = 0; e < EACH; ++e) sum[r][e] = Type::fma(of_taps[kx], x[e], sum[r][e]);
             }
         }
     }
@@ -273,6 +268,6 @@ IW_DEVICE void convolve(const Args& args) {
 // So many blocks a multiprocessor that some compute while others wait for their elements.
 #define IW_CONVOLVE(blocks) extern "C" __global__ void __launch_bounds__(kernels::Convolve::THREADS, blocks)
 
-IW_CONVOLVE(8) convolve_f32(const __grid_constant__ Args args) { convolve<float>(args); }
-IW_CONVOLVE(6) convolve_f64(const __grid_constant__ Args args) { convolve<double>(args); }
-IW_CONVOLVE(8) convolve_i32(const __grid_constant__ Args args) { convolve<int>(args); }
+IW_CONVOLVE(4) convolve_f32(const __grid_constant__ Args args) { convolve<float>(args); }
+IW_CONVOLVE(3) convolve_f64(const __grid_constant__ Args args) { convolve<double>(args); }
+IW_CONVOLVE(4) convolve_i32(const __grid_constant__ Args args) { convolve<int>(args); }

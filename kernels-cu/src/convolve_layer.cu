@@ -10,8 +10,8 @@ namespace {
 
 using Type = Kind<float>;
 
-// Rows, columns and terms of a tile; terms whose elements are on their way together; taps of a channel.
-constexpr int TM = 64, TN = 256, TK = 16, PART = 8, RM = 8, RN = 8, MAX_TAPS = 64, PITCH_A = TM + 4;
+// Rows, columns and terms of a tile; taps of a channel.
+constexpr int TM = 64, TN = 256, TK = 8, RM = 8, RN = 8, MAX_TAPS = 64, PITCH_A = TM + 4;
 constexpr uint32_t NONE = 0xffffffffu;
 
 // An axis of windows: elements of an image, windows, taps of a filter, steps, and elements that the first window begins before the image.
@@ -88,30 +88,29 @@ IW_DEVICE void layer(const Args& args) {
         if (tap >= taps) tap -= taps, channel += points;
     };
 
-    // A thread brings one term of A, of so many rows, and all terms of its window, in parts.
-    constexpr int PARTS = TK / PART, ROWS_A = TM * TK / THREADS, CA = ROWS_A / PARTS;
-    const uint32_t a_k = t % TK, a_i = t / TK * ROWS_A;
+    // A thread brings one term of A, of so many rows, and all terms of its window.
+    constexpr int CA = TM * TK / THREADS;
+    const uint32_t a_k = t % TK, a_i = t / TK * CA;
     const uint64_t from_a = ((uint64_t)group * filters + m0 + a_i) * depth + a_k;
-    Acc<1> next_a[CA], next_b[PART];
-    auto bring = [&](uint32_t k, int part, int buffer) {
+    Acc<1> next_a[CA], next_b[TK];
+    auto bring = [&](uint32_t k, int buffer) {
 #pragma unroll
-        for (int c = 0; c < CA; ++c) {
-            const uint32_t i = part * CA + c;
+        for (uint32_t c = 0; c < CA; ++c) {
             next_a[c].w[0] = Type::NO_A;
-            if (k + a_k < depth && m0 + a_i + i < filters) load_a1(next_a[c], from_a + (uint64_t)i * depth + k);
+            if (k + a_k < depth && m0 + a_i + c < filters) load_a1(next_a[c], from_a + (uint64_t)c * depth + k);
         }
 #pragma unroll
-        for (int q = 0; q < PART; ++q) {
-            const uint4 of_term = *(const uint4*)&terms[buffer][part * PART + q];
+        for (int q = 0; q < TK; ++q) {
+            const uint4 of_term = *(const uint4*)&terms[buffer][q];
             const bool inside = (low & of_term.y | high & of_term.z) != 0;
             load_b1(next_b[q], inside ? start + of_term.x : NONE);
         }
     };
-    auto put = [&](int part, int buffer) {
+    auto put = [&](int buffer) {
 #pragma unroll
-        for (int c = 0; c < CA; ++c) a_tile[buffer][a_k * PITCH_A + a_i + part * CA + c] = Type::of(next_a[c]);
+        for (int c = 0; c < CA; ++c) a_tile[buffer][a_k * PITCH_A + a_i + c] = Type::of(next_a[c]);
 #pragma unroll
-        for (int q = 0; q < PART; ++q) b_tile[buffer][(part * PART + q) * TN + t] = Type::of(next_b[q]);
+        for (int q = 0; q < TK; ++q) b_tile[buffer][q * TN + t] = Type::of(next_b[q]);
     };
 
     // Lanes that differ in their lowest bit read the same elements of A, those that differ in the next ones the same of B.
@@ -133,27 +132,24 @@ IW_DEVICE void layer(const Args& args) {
 #pragma unroll 1
     for (uint32_t k = 0;; k += TK) {
         const bool more = k < depth;
-#pragma unroll 1
-        for (int part = 0; part < PARTS; ++part) {
-            if (more) bring(k, part, buffer ^ 1);
-            if (k > 0) {
-                const float* const as = a_tile[buffer] + part * PART * PITCH_A + row;
-                const float* const bs = b_tile[buffer] + part * PART * TN + column;
+        if (more) bring(k, buffer ^ 1);
+        if (k > 0) {
+            const float* const as = a_tile[buffer] + row;
+            const float* const bs = b_tile[buffer] + column;
 #pragma unroll
-                for (int q = 0; q < PART; ++q) {
-                    float a[RM], b[RN];
+            for (int q = 0; q < TK; ++q) {
+                float a[RM], b[RN];
 #pragma unroll
-                    for (int r = 0; r < RM; r += 4) read4(a + r, as + q * PITCH_A + r * 8);
+                for (int r = 0; r < RM; r += 4) read4(a + r, as + q * PITCH_A + r * 8);
 #pragma unroll
-                    for (int c = 0; c < RN; c += 4) read4(b + c, bs + q * TN + c * 4);
+                for (int c = 0; c < RN; c += 4) read4(b + c, bs + q * TN + c * 4);
 #pragma unroll
-                    for (int r = 0; r < RM; ++r)
+                for (int r = 0; r < RM; ++r)
 #pragma unroll
-                        for (int c = 0; c < RN; ++c) sum[r][c] = Type::fma(a[r], b[c], sum[r][c]);
-                }
+                    for (int c = 0; c < RN; ++c) sum[r][c] = Type::fma(a[r], b[c], sum[r][c]);
             }
-            if (more) put(part, buffer ^ 1);
         }
+        if (more) put(buffer ^ 1);
         if (k >= end_of_block || !more) {
 #pragma unroll
             for (int r = 0; r < RM; ++r)

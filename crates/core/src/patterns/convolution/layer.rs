@@ -8,7 +8,7 @@ use crate::ir::Func;
 use crate::launch::kernels::{CONVOLVE_LAYER, LayerParams};
 use crate::launch::{Code, KernelSpec, Launcher, Operators, Work};
 use crate::patterns::ProductTask;
-use crate::patterns::product::{FEW_TILES, THIN};
+use crate::patterns::product::THIN;
 use std::sync::Arc;
 
 /// The most taps of a channel: a window has a bit to each.
@@ -17,8 +17,10 @@ pub(super) const MAX_TAPS: u64 = 64;
 pub(super) const MAX_STEP: u64 = 255;
 /// Filters and windows of a group of threads.
 const TILE: [u64; 2] = [64, 256];
+/// Tiles from which on they are not computed in parts, which are added afterwards.
+const MIN_TILES: u64 = 48;
 /// Bytes of all sums of a tile, and of the terms of two tiles beside them.
-const SHARED_BYTES: [u64; 2] = [4 * TILE[0] * TILE[1], 4 * 2 * 16 * (TILE[0] + 4 + TILE[1] + 4) + 4 * MAX_TAPS];
+const SHARED_BYTES: [u64; 2] = [4 * TILE[0] * TILE[1], 4 * 2 * 8 * (TILE[0] + 4 + TILE[1] + 4) + 4 * MAX_TAPS];
 
 /// Images whose windows are the columns of a product's right matrix, which has a row to each tap of each channel. All around images there are zeros.
 #[derive(Clone, Debug)]
@@ -56,7 +58,7 @@ impl Windows {
     pub(in crate::patterns) fn pay<B: Launcher>(&self, product: &ProductTask, device: &B, leaves: &[Leaf<B::Raw>]) -> bool {
         let tuning = device.tuning();
         let is_kind = device.code() == Code::Ptx && product.ty() == Ty::F32 && tuning.shared_bytes >= SHARED_BYTES.iter().sum();
-        let are_many = self.filters > THIN && (product.k <= product.block() || self.tiles() > FEW_TILES);
+        let are_many = self.filters > THIN && (product.k <= product.block() || self.tiles() >= MIN_TILES);
         is_kind && are_many && product.packing(device, leaves).is_none()
     }
 

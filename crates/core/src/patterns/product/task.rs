@@ -63,7 +63,7 @@ pub fn steps_of(ty: Ty) -> Result<[Func; 2]> {
 }
 
 /// Tiles below which blocks of k go to memory one by one, so that there is work for all of a device.
-pub(in crate::patterns) const FEW_TILES: u64 = 96;
+const FEW_TILES: u64 = 96;
 /// The most rows or columns of a product that a thread takes several of, of one column or row each.
 pub(in crate::patterns) const THIN: u64 = 8;
 /// Threads of a group of those.
