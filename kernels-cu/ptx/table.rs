@@ -28,6 +28,8 @@ pub enum Source {
     ContractWide,
     /// `convolve.cu`
     Convolve,
+    /// `convolve_layer.cu`
+    ConvolveLayer,
     /// `eliminate.cu`
     Eliminate,
     /// `exact.cu`
@@ -86,6 +88,7 @@ impl Source {
         Source::ContractWarpgroup,
         Source::ContractWide,
         Source::Convolve,
+        Source::ConvolveLayer,
         Source::Eliminate,
         Source::Exact,
         Source::Fft,
@@ -124,6 +127,7 @@ impl Source {
             Source::ContractWarpgroup => "contract_warpgroup",
             Source::ContractWide => "contract_wide",
             Source::Convolve => "convolve",
+            Source::ConvolveLayer => "convolve_layer",
             Source::Eliminate => "eliminate",
             Source::Exact => "exact",
             Source::Fft => "fft",
@@ -163,6 +167,7 @@ impl Source {
             Source::ContractWarpgroup => contract_warpgroup::BUILDS,
             Source::ContractWide => contract_wide::BUILDS,
             Source::Convolve => convolve::BUILDS,
+            Source::ConvolveLayer => convolve_layer::BUILDS,
             Source::Eliminate => eliminate::BUILDS,
             Source::Exact => exact::BUILDS,
             Source::Fft => fft::BUILDS,
@@ -467,6 +472,24 @@ pub mod convolve {
                 Entry { name: "convolve_f32", holes: &["load_b1", "load_a1", "epilogue4", "epilogue1"] },
                 Entry { name: "convolve_f64", holes: &["load_b1", "load_a1", "epilogue4", "epilogue1"] },
                 Entry { name: "convolve_i32", holes: &["load_b1", "load_a1", "epilogue4", "epilogue1"] },
+            ],
+        },
+    ];
+}
+
+/// Entries of `convolve_layer.cu`.
+pub mod convolve_layer {
+    use super::*;
+
+    /// `convolve_layer`
+    pub const CONVOLVE_LAYER: Kernel = Kernel::new(Source::ConvolveLayer, "convolve_layer");
+
+    pub(super) const BUILDS: &[Build] = &[
+        Build {
+            arch: Arch { major: 7, minor: 0, exact: false },
+            ptx: text!("convolve_layer.ptx"),
+            entries: &[
+                Entry { name: "convolve_layer", holes: &["load_a1", "load_b1", "epilogue4", "epilogue1"] },
             ],
         },
     ];

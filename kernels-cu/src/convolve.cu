@@ -1,6 +1,6 @@
 // Convolutions of planes: C(y, x) is the sum over the taps of a filter, row by row, of weight times element, in blocks of taps. A block is a chain of fma that
-// starts with +0; blocks are added left to right. Integers wrap. A block of threads takes a tile of 8 rows of results, and a thread EACH neighbours of a row.
-// The elements that a few rows of taps read lie in shared memory, by the border's rule.
+// starts with +0; blocks are added left to right. Integers wrap. A block of threads takes a tile of results, and a thread R rows of EACH neighbours. The
+// elements that the tile reads lie in shared memory, by the border's rule; a row of them is read once for all rows of results that have taps there.
 #include "contract.cuh"
 
 namespace of = params::convolve;
@@ -20,139 +20,254 @@ IW_DEVICE int resolve(int i, int n, uint32_t border) {
     return border == MIRROR ? min(k, period - k) : k;
 }
 
-// Sums of a thread's results.
-template <class T, int EACH>
-struct Sums {
-    using Type = Kind<T>;
-    T sum[EACH], total[EACH];
-    bool first = true;
+// Words of a result. Of floats by an instruction of its own, since the compiler would keep sums in integer registers otherwise, and move them for every step.
+template <class T>
+IW_DEVICE Acc<Kind<T>::WORDS> words_of(T v) {
+    return Kind<T>::words(v);
+}
+template <>
+IW_DEVICE Acc<1> words_of<float>(float v) {
+    Acc<1> words;
+    asm("mov.b32 %0, %1;" : "=r"(words.w[0]) : "f"(v));
+    return words;
+}
 
-    IW_DEVICE void clear() {
+// The convolution of a tile. The sizes of tiles are known to the launch as well.
+template <class T>
+struct Plane {
+    using Type = Kind<T>;
+    static constexpr int W = Type::WORDS, R = W == 1 ? 2 : 1, EACH = 4, WARPS = kernels::Convolve::THREADS / WARP, ROWS = WARPS * R;
+    static constexpr int SPAN = WARP * EACH, PARTS = SPAN / WARP;
+    // Sums of integers have no blocks.
+    static constexpr bool ROUNDS = (T)0.5f != 0;
+
+    uint32_t taps_x, taps_y, block;
+    // Elements from a row of weights, or of the tile, to the next: whole vectors.
+    uint32_t pitch_w, pitch;
+    T *weights, *tile;
+    T sum[R][EACH], total[R][EACH];
+
+    IW_DEVICE Plane(const Args& args, T* shared) : taps_x(args.u[of::TAPS_X]), taps_y(args.u[of::TAPS_Y]), block(args.u[of::BLOCK]) {
+        pitch_w = (taps_x + 3) / 4 * 4, pitch = SPAN + pitch_w + 4;
+        weights = shared, tile = shared + taps_y * pitch_w;
 #pragma unroll
-        for (int e = 0; e < EACH; ++e) sum[e] = total[e] = 0;
+        for (int r = 0; r < R; ++r)
+#pragma unroll
+            for (int e = 0; e < EACH; ++e) sum[r][e] = 0;
     }
-    IW_DEVICE void fold() {
+
+    // Rows that are inside, of which a thread has every 32nd element: all loads are on their way before the first one is stored.
+    template <int LINES>
+    IW_DEVICE void load_rows(T*& to, uint64_t& from, uint32_t image_width, bool further) {
+        Acc<W> v[LINES][PARTS + 1];
 #pragma unroll
-        for (int e = 0; e < EACH; ++e) total[e] = first ? sum[e] : Type::add(total[e], sum[e]), sum[e] = 0;
-        first = false;
+        for (int q = 0; q < LINES; ++q, from += (uint64_t)image_width * WARPS) {
+#pragma unroll
+            for (int c = 0; c < PARTS; ++c) load_b1(v[q][c], from + WARP * c);
+            if (further) load_b1(v[q][PARTS], from + SPAN);
+        }
+#pragma unroll
+        for (int q = 0; q < LINES; ++q, to += pitch * WARPS) {
+#pragma unroll
+            for (int c = 0; c < PARTS; ++c) to[WARP * c] = Type::of(v[q][c]);
+            if (further) to[SPAN] = Type::of(v[q][PARTS]);
+        }
+    }
+
+    IW_DEVICE void load(const Args& args, uint64_t first, int left, int top, uint32_t rows) {
+        const uint32_t lane = lane_id(), wide_row = SPAN + taps_x - 1, image_width = args.u[of::IMAGE_WIDTH], border = args.u[of::BORDER];
+        const int width = (int)image_width, height = (int)args.u[of::IMAGE_HEIGHT];
+        const bool further = lane + SPAN < wide_row;
+        uint32_t r = warp_id();
+        if (left >= 0 && top >= 0 && left <= width - (int)wide_row && top <= height - (int)rows) {
+            uint64_t from = first + (uint64_t)((uint32_t)top + r) * image_width + (uint32_t)left + lane;
+            T* to = tile + r * pitch + lane;
+#pragma unroll 1
+            for (; r + WARPS < rows; r += 2 * WARPS) load_rows<2>(to, from, image_width, further);
+            if (r < rows) load_rows<1>(to, from, image_width, further);
+        } else {
+            // Columns are the same ones in all rows.
+            __shared__ int columns[SPAN + 32];
+#pragma unroll 1
+            for (uint32_t c = threadIdx.x; c < wide_row; c += kernels::Convolve::THREADS) columns[c] = resolve(left + (int)c, width, border);
+            __syncthreads();
+#pragma unroll 1
+            for (; r < rows; r += WARPS) {
+                const int y = resolve(top + (int)r, height, border);
+                const uint64_t from = first + (uint64_t)(uint32_t)y * image_width;
+                Acc<W> v[PARTS + 1];
+#pragma unroll
+                for (int c = 0; c <= PARTS; ++c) {
+#pragma unroll
+                    for (int w = 0; w < W; ++w) v[c].w[w] = 0;
+                    if (y < 0 || (c == PARTS && !further)) continue;
+                    const int x = columns[lane + WARP * c];
+                    if (x >= 0) load_b1(v[c], from + (uint32_t)x);
+                }
+#pragma unroll
+                for (int c = 0; c <= PARTS; ++c)
+                    if (c < PARTS || further) tile[r * pitch + lane + WARP * c] = Type::of(v[c]);
+            }
+        }
+    }
+
+    IW_DEVICE void load_weights(uint64_t first) {
+#pragma unroll 1
+        for (uint32_t r = warp_id(); r < taps_y; r += WARPS)
+#pragma unroll 1
+            for (uint32_t c = lane_id(); c < taps_x; c += WARP) {
+                Acc<W> v;
+                load_a1(v, first + r * taps_x + c);
+                weights[r * pitch_w + c] = Type::of(v);
+            }
+    }
+
+    // The next COUNT taps of row `y`, of which there are `count`, at these weights of that row. Row r of results has the taps of row y - r there: ALL of them
+    // do, or those that have such a row.
+    template <bool ALL, int COUNT>
+    IW_DEVICE void step(const T (&x)[2 * EACH], const T* of_taps, uint32_t y, uint32_t count) {
+#pragma unroll
+        for (int r = 0; r < R; ++r, of_taps -= pitch_w) {
+            if (!ALL && y - r >= taps_y) continue;
+            T w[4];
+            read4(w, of_taps);
+#pragma unroll
+            for (int u = 0; u < COUNT; ++u) {
+                if (u >= count) break;
+#pragma unroll
+                for (int e = 0; e < EACH; ++e) sum[r][e] = Type::fma(w[u], x[u + e], sum[r][e]);
+            }
+        }
+    }
+
+    // Goes on by four elements of a row.
+    IW_DEVICE void slide(T (&x)[2 * EACH], const T*& at) {
+#pragma unroll
+        for (int e = 0; e < EACH; ++e) x[e] = x[e + EACH];
+        at += EACH;
+        read4(x + EACH, at);
+    }
+
+    template <bool ALL>
+    IW_DEVICE void whole_steps(T (&x)[2 * EACH], const T*& at, const T*& of_taps, uint32_t y) {
+#pragma unroll 1
+        for (uint32_t kx = 4; kx <= taps_x; kx += 4, of_taps += 4) {
+            slide(x, at);
+            step<ALL, 4>(x, of_taps, y, 4);
+        }
+    }
+
+    // Takes what is in row `y` of the elements.
+    IW_DEVICE void take_row(const T* at, uint32_t y) {
+        T x[2 * EACH];
+        read4(x + EACH, at);
+        const T* of_taps = weights + y * pitch_w;
+        if (R == 1 || (y + 1 >= R && y < taps_y))
+            whole_steps<true>(x, at, of_taps, y);
+        else
+            whole_steps<false>(x, at, of_taps, y);
+        if (taps_x % 4 == 0) return;
+        slide(x, at);
+        step<false, 3>(x, of_taps, y, taps_x % 4);
+    }
+
+    // The same where a block ends, tap by tap.
+    IW_DEVICE void take_row_in_blocks(const T* at, uint32_t y) {
+#pragma unroll
+        for (int r = 0; r < R; ++r) {
+            if (y - r >= taps_y) continue;
+            const T* const of_taps = weights + (y - r) * pitch_w;
+            const uint32_t before = (y - r) * taps_x;
+            uint32_t in_block = before % block;
+            T x[EACH];
+#pragma unroll
+            for (int e = 0; e < EACH - 1; ++e) x[e + 1] = at[e];
+#pragma unroll 1
+            for (uint32_t kx = 0; kx < taps_x; ++kx, ++in_block) {
+                if (in_block == block) in_block = 0;
+                if (in_block == 0 && before + kx > 0) {
+#pragma unroll
+                    for (int e = 0; e < EACH; ++e) total[r][e] = before + kx == block ? sum[r][e] : Type::add(total[r][e], sum[r][e]), sum[r][e] = 0;
+                }
+#pragma unroll
+                for (int e = 0; e < EACH - 1; ++e) x[e] = x[e + 1];
+                x[EACH - 1] = at[kx + EACH - 1];
+#pragma unroll
+                for (int e = 0; e < EACH; ++e) sum[r][e] = Type::fma(of_taps[kx], x[e], sum[r][e]);
+            }
+        }
+    }
+
+    IW_DEVICE void sum_up() {
+        [[maybe_unused]] const bool several = taps_x * taps_y > block;
+        const T* at = tile + warp_id() * R * pitch + lane_id() * EACH;
+#pragma unroll 1
+        for (uint32_t y = 0; y < taps_y + R - 1; ++y, at += pitch) {
+            if constexpr (ROUNDS) {
+                const uint32_t start = (y < R ? 0 : y - R + 1) * taps_x, end = min(y + 1, taps_y) * taps_x;
+                if (several && (end - 1) / block != (start == 0 ? 0 : (start - 1) / block)) {
+                    take_row_in_blocks(at, y);
+                    continue;
+                }
+            }
+            take_row(at, y);
+        }
+        if constexpr (ROUNDS) {
+            if (!several) return;
+#pragma unroll
+            for (int r = 0; r < R; ++r)
+#pragma unroll
+                for (int e = 0; e < EACH; ++e) sum[r][e] = Type::add(total[r][e], sum[r][e]);
+        }
     }
 };
 
 template <class T>
 IW_DEVICE void convolve(const Args& args) {
-    using Type = Kind<T>;
-    constexpr int W = Type::WORDS, EACH = W == 1 ? 8 : 4, SLAB = W == 1 ? 4 : 2, ROWS = THREADS / WARP, SPAN = WARP * EACH, MAX_TAPS = 33;
-    // An element in EACH + 1 is left out, so that lanes read different banks.
-    constexpr int PITCH = (SPAN + WARP) / EACH * (EACH + 1);
-    __shared__ T tile[(ROWS + SLAB - 1) * PITCH], weights[SLAB * MAX_TAPS];
-
-    const uint32_t image_width = args.u[of::IMAGE_WIDTH], image_height = args.u[of::IMAGE_HEIGHT], width = args.u[of::WIDTH], height = args.u[of::HEIGHT];
-    const uint32_t taps_x = args.u[of::TAPS_X], taps_y = args.u[of::TAPS_Y], border = args.u[of::BORDER], block = args.u[of::BLOCK];
-    const int before_x = (int)args.u[of::BEFORE_X], before_y = (int)args.u[of::BEFORE_Y];
-    const uint32_t across = (width + SPAN - 1) / SPAN, down = (height + ROWS - 1) / ROWS;
+    using Of = Plane<T>;
+    constexpr int W = Of::W;
+    extern __shared__ __align__(16) unsigned char dynamic[];
+    const uint32_t width = args.u[of::WIDTH], height = args.u[of::HEIGHT];
+    const uint32_t across = (width + Of::SPAN - 1) / Of::SPAN, down = (height + Of::ROWS - 1) / Of::ROWS;
     uint64_t index = blockIdx.x;
-    const uint32_t x0 = (uint32_t)(index % across) * SPAN;
+    const uint32_t x0 = (uint32_t)(index % across) * Of::SPAN;
     index /= across;
-    const uint32_t y0 = (uint32_t)(index % down) * ROWS;
-    const uint64_t plane = index / down, first = plane * image_width * image_height;
-    const uint64_t filter = plane % args.u[of::FILTERS] * taps_x * taps_y;
-    const uint32_t column = lane_id(), row = warp_id(), wide_row = SPAN + taps_x - 1;
+    const uint32_t y0 = (uint32_t)(index % down) * Of::ROWS;
+    const uint64_t plane = index / down;
 
-    Sums<T, EACH> sums;
-    sums.clear();
-    uint32_t left = block;
-#pragma unroll 1
-    for (uint32_t slab = 0; slab < taps_y; slab += SLAB) {
-        const uint32_t rows = min(taps_y - slab, (uint32_t)SLAB);
-        __syncthreads();
-#pragma unroll 1
-        for (uint32_t r = row; r < ROWS + rows - 1; r += ROWS) {
-            const int y = resolve((int)(y0 + slab + r) - before_y, (int)image_height, border);
-#pragma unroll 4
-            for (uint32_t c = column; c < wide_row; c += WARP) {
-                const int x = resolve((int)(x0 + c) - before_x, (int)image_width, border);
-                Acc<W> v;
-#pragma unroll
-                for (int w = 0; w < W; ++w) v.w[w] = 0;
-                if (x >= 0 && y >= 0) load_b1(v, first + (uint64_t)(uint32_t)y * image_width + (uint32_t)x);
-                tile[r * PITCH + c + c / EACH] = Type::of(v);
-            }
-        }
-#pragma unroll 1
-        for (uint32_t e = threadIdx.x; e < rows * taps_x; e += THREADS) {
-            Acc<W> v;
-            load_a1(v, filter + slab * taps_x + e);
-            weights[e] = Type::of(v);
-        }
-        __syncthreads();
-#pragma unroll 1
-        for (uint32_t ky = 0; ky < rows; ++ky) {
-            const T* const start = tile + (row + ky) * PITCH + column * (EACH + 1);
-            // The elements of a tap, of which each further tap needs one more.
-            T p[EACH];
-#pragma unroll
-            for (int j = 0; j < EACH - 1; ++j) p[j] = start[j];
-            p[EACH - 1] = 0;
-#pragma unroll 1
-            for (uint32_t kx = 0; kx < taps_x; kx += EACH) {
-                const T* const at = start + kx + kx / EACH;
-                const T* const of_taps = weights + ky * taps_x + kx;
-                const uint32_t count = min(taps_x - kx, (uint32_t)EACH);
-                if (count <= left) {
-                    left -= count;
-#pragma unroll
-                    for (int u = 0; u < EACH; ++u) {
-                        if (u >= count) break;
-                        p[(u + EACH - 1) % EACH] = at[EACH - 1 + u + (u > 0)];
-                        const T w = of_taps[u];
-#pragma unroll
-                        for (int e = 0; e < EACH; ++e) sums.sum[e] = Type::fma(w, p[(u + e) % EACH], sums.sum[e]);
-                    }
-                } else {
-                    // A block of taps ends in between.
-#pragma unroll 1
-                    for (uint32_t u = 0; u < count; ++u) {
-                        const T w = of_taps[u];
-#pragma unroll
-                        for (int e = 0; e < EACH; ++e) sums.sum[e] = Type::fma(w, start[kx + u + e + (kx + u + e) / EACH], sums.sum[e]);
-                        if (--left == 0 && u + 1 < count) {
-                            sums.fold();
-                            left = block;
-                        }
-                    }
-                    if (kx + EACH < taps_x) {
-#pragma unroll
-                        for (int j = 0; j < EACH - 1; ++j) p[j] = at[EACH + 1 + j];
-                    }
-                }
-                if (left == 0) {
-                    sums.fold();
-                    left = block;
-                }
-            }
-        }
-    }
-    if (left != block) sums.fold();
+    Of tile(args, (T*)dynamic);
+    const uint64_t first = plane * args.u[of::IMAGE_WIDTH] * args.u[of::IMAGE_HEIGHT];
+    const int left = (int)x0 - (int)args.u[of::BEFORE_X], top = (int)y0 - (int)args.u[of::BEFORE_Y];
+    tile.load(args, first, left, top, min(height - y0, (uint32_t)Of::ROWS) + tile.taps_y - 1);
+    tile.load_weights(plane % args.u[of::FILTERS] * tile.taps_x * tile.taps_y);
+    __syncthreads();
+    tile.sum_up();
 
-    const uint32_t y = y0 + row, x = x0 + column * EACH;
-    if (y >= height || x >= width) return;
-    const uint64_t to = (plane * height + y) * width + x;
+    const uint32_t x = x0 + lane_id() * Of::EACH;
+    if (x >= width) return;
 #pragma unroll
-    for (int g = 0; g < EACH; g += 4) {
-        const T* const v = sums.total + g;
-        if (args.u[of::FORM] && x + g + 3 < width) {
-            const Acc<W> words[4] = {Type::words(v[0]), Type::words(v[1]), Type::words(v[2]), Type::words(v[3])};
-            epilogue4(to + g, words);
+    for (int r = 0; r < Of::R; ++r) {
+        const uint32_t y = y0 + warp_id() * Of::R + r;
+        if (y >= height) return;
+        const uint64_t to = (plane * height + y) * width + x;
+        const T* const v = tile.sum[r];
+        // Rows of whole vectors.
+        if (args.u[of::FORM]) {
+            const Acc<W> words[4] = {words_of(v[0]), words_of(v[1]), words_of(v[2]), words_of(v[3])};
+            epilogue4(to, words);
         } else {
 #pragma unroll
             for (int e = 0; e < 4; ++e)
-                if (x + g + e < width) epilogue(to + g + e, Type::words(v[e]));
+                if (x + e < width) epilogue(to + e, words_of(v[e]));
         }
     }
 }
 
 }  // namespace
 
-IW_KERNEL(THREADS) convolve_f32(const __grid_constant__ Args args) { convolve<float>(args); }
-IW_KERNEL(THREADS) convolve_f64(const __grid_constant__ Args args) { convolve<double>(args); }
-IW_KERNEL(THREADS) convolve_i32(const __grid_constant__ Args args) { convolve<int>(args); }
+// So many blocks a multiprocessor that some compute while others wait for their elements.
+#define IW_CONVOLVE(blocks) extern "C" __global__ void __launch_bounds__(kernels::Convolve::THREADS, blocks)
+
+IW_CONVOLVE(4) convolve_f32(const __grid_constant__ Args args) { convolve<float>(args); }
+IW_CONVOLVE(3) convolve_f64(const __grid_constant__ Args args) { convolve<double>(args); }
+IW_CONVOLVE(4) convolve_i32(const __grid_constant__ Args args) { convolve<int>(args); }

@@ -71,11 +71,19 @@ fn convolve(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) gr
     for (var slab = 0u; slab < args.taps_y; slab += SLAB) {
         let rows = min(SLAB, args.taps_y - slab);
         workgroupBarrier();
-        for (var e = lane; e < (ROWS + rows - 1u) * wide; e += 256u) {
-            let r = e / wide;
-            let c = e % wide;
-            let y = resolve(i32(y0 + slab + r) - i32(args.before_y), i32(args.image_height));
-            let x = resolve(i32(x0 + c) - i32(args.before_x), i32(args.image_width));
+        let left_x = i32(x0) - i32(args.before_x);
+        let top = i32(y0 + slab) - i32(args.before_y);
+        let high = ROWS + rows - 1u;
+        let is_inner = min(left_x, top) >= 0i && left_x <= i32(args.image_width) - i32(wide) && top <= i32(args.image_height) - i32(high);
+        var r = lane / wide;
+        var c = lane % wide;
+        while (r < high) {
+            var y = top + i32(r);
+            var x = left_x + i32(c);
+            if (!is_inner) {
+                y = resolve(y, i32(args.image_height));
+                x = resolve(x, i32(args.image_width));
+            }
             var v = Value();
             if (min(x, y) >= 0i) {
                 v = load_b1(first + u32(y) * args.image_width + u32(x));
@@ -86,6 +94,11 @@ fn convolve(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) gr
                 atomicStore(&risky, 1u);
             }
 {% endif %}
+            c += 256u;
+            while (c >= wide) {
+                c -= wide;
+                r++;
+            }
         }
         for (var e = lane; e < rows * args.taps_x; e += 256u) {
             let w = load_a1(filter_first + slab * args.taps_x + e);

@@ -81,6 +81,15 @@ pub(super) fn cases<B: Target>(c: &mut Cases<B>) {
         plain::<B, f32>(c, fill, small, fill == Fill::Bits);
         plain::<B, f32>(c, fill, Layer::plain(&[20, 140], &[3, 5]), fill == Fill::Bits);
     }
+    // Planes whose sums have several blocks, which end in a row of taps or with one.
+    for (k, layer) in [Layer::plain(&[60, 110], &[33, 33]), Layer::plain(&[45, 200], &[24, 22]), Layer::plain(&[40, 130], &[20, 32])]
+        .into_iter()
+        .enumerate()
+    {
+        plain::<B, f32>(c, Fill::Plain, layer, true);
+        plain::<B, f64>(c, Fill::Plain, layer, k == 0);
+        plain::<B, i32>(c, Fill::Bits, layer, false);
+    }
     plain::<B, f16>(c, Fill::Bits, small, true);
     plain::<B, i8>(c, Fill::Bits, small, false);
     plain::<B, u8>(c, Fill::Bits, small, true);
@@ -88,6 +97,7 @@ pub(super) fn cases<B: Target>(c: &mut Cases<B>) {
     plain::<B, u32>(c, Fill::Bits, small, false);
     borders(c);
     modified(c);
+    channels(c);
     transposes(c);
     epilogues(c);
     composed(c);
@@ -157,6 +167,50 @@ fn modified<B: Target>(c: &mut Cases<B>) {
         let none = d.convolve(grid(&image, &[5, 6]).batch(0), grid(&filter, &[3, 4])).run()?;
         let x = input::<B, f32>(d, Fill::Plain, 30, "image")?;
         Ok((none, d.convolve(grid(&x, &[5, 6]), grid(&image, &[3, 4]).batch(0)).run()?))
+    });
+}
+
+/// Many filters of several channels: steps along one to three axes, groups, sums of several blocks, operators that are not zero at zero.
+fn channels<B: Target>(c: &mut Cases<B>) {
+    let layer = |batch, channels, image, filters, groups, taps| Layer { batch, channels, image, filters, groups, taps };
+    let cases: [(Layer, &[u64], &[u64], &[u64]); 6] = [
+        (layer(3, 5, &[23, 19], 21, 1, &[3, 4]), &[2, 1], &[1, 2], &[1, 3]),
+        (layer(2, 3, &[30, 33], 12, 1, &[7, 7]), &[2, 2], &[1, 1], &[3, 3]),
+        (layer(2, 4, &[7, 6, 9], 10, 1, &[3, 2, 3]), &[1, 2, 1], &[1, 1, 2], &[1, 0, 2]),
+        (layer(5, 9, &[301], 17, 1, &[9]), &[1], &[1], &[4]),
+        (layer(2, 8, &[12, 13], 140, 2, &[1, 1]), &[1, 1], &[1, 1], &[0, 0]),
+        // Enough tiles that sums of two blocks are not parted.
+        (layer(1, 97 * 57, &[4, 4], 97 * 9, 97, &[3, 3]), &[1, 1], &[1, 1], &[0, 0]),
+    ];
+    for (layer, stride, dilation, padding) in cases {
+        let name = layer.name();
+        c.add(format!("convolve/channels/{name}"), move |d| {
+            let (image, filter) = layer.operands::<B, f32>(d, Fill::Plain)?;
+            let call = d.convolve(layer.image(&image), layer.filter(&filter)).groups(layer.groups);
+            call.stride(stride).dilation(dilation).padding(padding).run()
+        });
+    }
+    let of = layer(2, 6, &[20, 23], 20, 1, &[3, 4]);
+    for fill in Fill::ALL {
+        plain::<B, f32>(c, fill, of, fill == Fill::Bits);
+    }
+    c.add("convolve/channels/fused", move |d| {
+        let (image, filter) = of.operands::<B, f32>(d, Fill::Plain)?;
+        let more = d.convolve(of.image(image.map(|x| x + 1.0)), of.filter(filter.reversed())).padding(&[2, 1]).run()?;
+        Ok((more, d.convolve(of.image(image.reversed()), of.filter(&filter)).same().flipped().run()?))
+    });
+    c.add("convolve/channels/chain", move |d| {
+        let (image, filter) = of.operands::<B, f32>(d, Fill::Plain)?;
+        let call = || d.convolve(of.image(&image), of.filter(&filter)).same();
+        Ok((call().order(ProductOrder::Chain).run()?, call().border(Border::Clamp).run()?))
+    });
+    c.add("convolve/channels/transposed", |d| {
+        let x = input::<B, f32>(d, Fill::Plain, 2 * 4 * 15 * 16, "image")?;
+        let filter = input::<B, f32>(d, Fill::Plain, 4 * 13 * 4 * 3, "filter")?;
+        d.convolve(grid(&x, &[15, 16]).channels(4).batch(2), grid(&filter, &[4, 3]).channels(13).batch(4))
+            .padding(&[1, 2])
+            .transposed()
+            .run()
     });
 }
 

@@ -129,6 +129,40 @@ kernel_params! {
         /// Whether results are stored in vectors of four.
         form: u32,
     }
+    /// Parameters of convolutions of several channels. Steps of an axis are bytes of a word, from the lowest on: taps, stride, dilation, and elements that the
+    /// first window begins before an image.
+    LayerParams("layer") {
+        /// Elements of an image along its first axis of three.
+        depth: u32,
+        /// Elements of an image along its second axis.
+        height: u32,
+        /// Elements of a row of an image.
+        width: u32,
+        /// Windows along the first axis.
+        windows_z: u32,
+        /// Windows along the second axis.
+        windows_y: u32,
+        /// Windows of a row.
+        windows_x: u32,
+        /// Steps of the first axis.
+        steps_z: u32,
+        /// Steps of the second axis.
+        steps_y: u32,
+        /// Steps of rows.
+        steps_x: u32,
+        /// Channels that a filter looks at.
+        channels: u32,
+        /// Filters of a group.
+        filters: u32,
+        /// Groups of channels and of filters.
+        groups: u32,
+        /// Images.
+        images: u32,
+        /// Terms of a block.
+        block: u32,
+        /// Whether results are stored in vectors of four.
+        form: u32,
+    }
     /// Parameters of levels of transforms.
     FftParams("fft") {
         /// Points that the levels join.

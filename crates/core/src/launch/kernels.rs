@@ -83,6 +83,8 @@ kernels! {
         [scratch("packed_a"), scratch("packed_b"), scratch("exponents"), scratch("totals")];
     /// P12, convolutions of planes by filters that a tile has room for.
     CONVOLVE: ConvolveParams = "convolve", "convolve", entry("convolve_{type:f32|f64|i32}", 256, 8), Items::Contract, [];
+    /// P12, convolutions of several channels of `f32`.
+    CONVOLVE_LAYER: LayerParams = "convolve", "convolve_layer", entry("convolve_layer", 256, 64), Items::Contract, [];
     /// P27, levels of transforms.
     FFT: FftParams = "fft", "fft", entry("fft_{two:any|two}_{wide:f32|f64}", 256, 1), Items::Each(1),
         [read("from_", Reach::Whole), read("table", Reach::Whole), write("to", Reach::Whole)];

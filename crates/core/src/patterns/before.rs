@@ -5,7 +5,7 @@ use crate::element::{Scalar, Ty};
 use crate::error::{Error, Result};
 use crate::input::{Collector, Input, index, scalar};
 use crate::ir::graph::{self, Value};
-use crate::ir::{self, Expr, Func, Param, Traced, lit};
+use crate::ir::{self, Expr, Func, Node, Param, Traced, lit};
 use crate::patterns::map::{collect, trace};
 use std::sync::Arc;
 
@@ -250,6 +250,13 @@ impl<B: Backend> Elsewhere<B> {
             })
         };
         self.results(params, i).into_iter().zip(self.types()).map(of).collect()
+    }
+
+    /// Tests whether its values are an array's elements, of which there are zeros beyond the last one.
+    pub(super) fn is_stored(&self) -> bool {
+        let &[result] = &self.value.results[..] else { return false };
+        let Some(&Node::Param(k)) = self.value.nodes.get(result as usize) else { return false };
+        matches!(self.moved.get(usize::from(k)), Some(Moved::Fetch { stride: 1, .. }))
     }
 
     /// The types of the results.

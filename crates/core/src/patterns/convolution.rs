@@ -4,6 +4,7 @@ mod call;
 mod fourier;
 mod geometry;
 mod grid;
+mod layer;
 mod separable;
 mod task;
 
@@ -11,6 +12,7 @@ pub use call::ConvolutionCall;
 pub use fourier::{FourierConvolution, FourierConvolutionCall, transform_length};
 pub use geometry::WindowAxis;
 pub use grid::{Grid, grid};
+pub use layer::Windows;
 pub use separable::{SeparableCall, Separated};
 pub use task::ConvolutionTask;
 
@@ -46,7 +48,8 @@ const PATTERN: &str = "convolve";
 /// stride and a dilation of 1, are not read by way of windows, and have no such limit.
 ///
 /// Planes are images of one channel, or of a channel to each filter. They have a kernel of their own, whose bits are the same: a tile of a plane goes to shared
-/// memory with what lies around it. All others are products whose right operand computes which element of the image it reads.
+/// memory with what lies around it. All others are products whose right operand computes which element of the image it reads; on CUDA images of `f32` with
+/// zeros around them, by more than 8 filters of at most 64 taps a channel, are read by steps along their axes instead.
 ///
 /// Work O(batch * filters * windows * channels of a group * taps). Scratch: that of the product.
 ///

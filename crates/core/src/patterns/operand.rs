@@ -7,7 +7,7 @@ use crate::element::Scalar;
 use crate::error::Result;
 use crate::input::{Collector, Input, Source};
 use crate::ir::graph::Value;
-use crate::ir::{Expr, Func};
+use crate::ir::{self, Expr, Func, Param};
 use core::marker::PhantomData;
 use std::sync::Arc;
 
@@ -29,6 +29,16 @@ impl<B: Backend, T: Scalar> Operand<B, T> {
         let c = collect(device, pattern, inputs)?;
         let func = trace(inputs, &c, f)?;
         Ok(Self::new(c, func))
+    }
+
+    /// The operator over parameters that have those of its leaves from `first` on.
+    pub(super) fn among(&self, params: &[Param], first: u16) -> Result<Func> {
+        Ok(ir::pack(params.to_vec(), || Source::exprs(&self, &mut { first }))?)
+    }
+
+    /// How many leaves there are.
+    pub(super) fn leaves(&self) -> u16 {
+        self.c.params.len() as u16
     }
 
     /// How many values there are.

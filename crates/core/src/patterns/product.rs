@@ -10,6 +10,7 @@ mod varied;
 pub use call::{Addend, Adding, Ending, NoAddend, ProductCall, Together};
 pub use matrix::{Matrix, Steps, matrix};
 pub use packed::{FixedRow, Packing};
+pub(in crate::patterns) use task::THIN;
 pub use task::{ProductTask, steps_of};
 pub use varied::VariedProduct;
 

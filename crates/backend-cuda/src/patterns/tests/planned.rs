@@ -7,8 +7,8 @@ use isowarp_core::input::Source as _;
 use isowarp_core::ir::{self, Expr, Param, Traced as _};
 use isowarp_core::launch::kernels::{
     self, CONTRACT, CONTRACT_FIXED, CONTRACT_FOLD, CONTRACT_GREATEST, CONTRACT_PACK, CONTRACT_PACKED, CONTRACT_THIN, CONTRACT_TILES,
-    CONTRACT_TILES_WIDE, CONTRACT_WARPGROUP, Def, FFT, GATHER, LAYOUT, SCATTER, SCATTER_REDUCE, SWAP_SQUARE, TRANSPOSE, TRANSPOSE_SQUARE,
-    TRANSPOSE_TILES,
+    CONTRACT_TILES_WIDE, CONTRACT_WARPGROUP, CONVOLVE, CONVOLVE_LAYER, Def, FFT, GATHER, LAYOUT, SCATTER, SCATTER_REDUCE, SWAP_SQUARE, TRANSPOSE,
+    TRANSPOSE_SQUARE, TRANSPOSE_TILES,
 };
 use isowarp_core::launch::{Choice, Operators};
 use isowarp_core::patterns::layout::plan::plane_choices;
@@ -72,6 +72,7 @@ fn products_of_every_type_and_packing_fill_their_holes() {
             for kernel in [CONTRACT.def(), CONTRACT_THIN.def(), CONTRACT_FOLD.def()] {
                 check((7, 0), kernel, None, dtype, &[("type", ty)]);
             }
+            check((7, 0), CONVOLVE.def(), None, dtype, &[("type", ty)]);
             check((8, 0), CONTRACT.def(), None, dtype, &[("type", ty)]);
         }
     }
@@ -91,11 +92,31 @@ fn products_of_every_type_and_packing_fill_their_holes() {
     for kernel in [CONTRACT_PACK.def(), CONTRACT_TILES_WIDE.def()] {
         check((9, 0), kernel, Some(Packing::WideTiles), DType::F64, &[("type", 1), ("kind", 2)]);
     }
+    check((7, 0), CONVOLVE_LAYER.def(), None, DType::F32, &[]);
     for capability in [(7, 0), (8, 0)] {
         for kernel in [CONTRACT_GREATEST.def(), CONTRACT_PACK.def(), CONTRACT_FIXED.def()] {
             check(capability, kernel, Some(Packing::Digits), DType::F32, &[("kind", 1)]);
         }
     }
+}
+
+/// Windows of an image with zeros around it: 3 x 3 taps of 56 x 56 elements.
+#[test]
+fn windows_of_an_image_fill_a_product() {
+    let params = vec![Param::Value(Ty::F32), Param::Array(DType::F32), Param::Index(Ty::U32)];
+    let a = ir::pack(params.clone(), || Expr::<f32>::params(0)).expect("an element traces");
+    let b = ir::pack(params.clone(), || {
+        let i = Expr::<u32>::params(2);
+        let (window, tap, plane) = (i % 3136, i / 3136 % 9, i / 3136 / 9);
+        let (y, x) = (window / 56 + tap / 3 - 1, window % 56 + tap % 3 - 1);
+        (y.lt(56) & x.lt(56)).select(ir::array_expr::<f32>(1).at(plane * 3136 + y * 56 + x), 0.0)
+    });
+    let b = b.expect("a window traces");
+    let with_sum = [&params[..], &[Param::Value(Ty::F32)]].concat();
+    let finish = ir::pack(with_sum, || Expr::<f32>::params(3)).expect("a sum traces");
+    let operators = Operators::Product { a: &a, b: &b, finish: &finish, extents: [1; 3], packing: None };
+    let leaves = [Shape::Strided(DType::F32), Shape::Array(DType::F32, None), Shape::Index(Ty::U32)];
+    check_planned(CONTRACT.def(), operators, &[("type", 0)], (&leaves, &[Shape::Vector(DType::F32)]));
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use super::geometry::{Geometry, Modifiers, Padding, Transposed};
 use super::grid::{Axes, Grid};
-use super::{ConvolutionTask, Convolutions, PATTERN};
+use super::{ConvolutionTask, Convolutions, PATTERN, Windows};
 use crate::backend::Backend;
 use crate::call::{Finished, Unchanged};
 use crate::error::Result;
@@ -11,7 +11,7 @@ use crate::ir::{self, Expr, Traced, lit};
 use crate::patterns::before::Elsewhere;
 use crate::patterns::operand::Operand;
 use crate::patterns::product::{Addend, Adding, Ending, Factor, NoAddend, ProductOrder, Together};
-use crate::patterns::{Border, ProductCall, matrix};
+use crate::patterns::{Border, ProductCall, ProductTask, matrix};
 use std::sync::Arc;
 
 /// A convolution that is described: [`run`](Self::run) and [`write_to`](Self::write_to) enqueue it.
@@ -275,8 +275,24 @@ where
         let longest = self.image.elements().max(of.windows().saturating_mul(of.batch).saturating_mul(of.groups));
         let room = device.caps().max_binding_bytes / T::DTYPE.size_bytes();
         let Some(axes) = of.planes().filter(|_| !self.product.is_fixed() && longest <= room - room / 256) else {
-            let image = windows_of(device, &self.image, &of)?;
-            return product_of(self.product, &of, &image, &filter).write_to(out);
+            let elements = Elsewhere::new(device, PATTERN, &self.image.input, |x| x)?;
+            self.image.check_length("elements of the image", elements.len)?;
+            let image = elsewhere(&elements, of.elements()?, |i| of.element(i))?;
+            let product = product_of(self.product, &of, &image, &filter);
+            if !of.is_layer() {
+                return product.write_to(out);
+            }
+            // Kernels that find the elements of windows themselves read zero beyond the last one.
+            let count = self.image.elements();
+            let plain = elsewhere::<_, T>(&elements, count, |i| (i, (!elements.is_stored()).then(|| i.lt(lit(count as u32)))))?;
+            return match product.described(out)? {
+                Some((task, leaves, outs)) => {
+                    let image = Arc::new(plain.among(&task.b.params, filter.leaves())?);
+                    let windows = Some(Arc::new(Windows::new(&of, image)));
+                    device.run(&ProductTask { windows, ..task }, &leaves, &outs)
+                }
+                None => Ok(()),
+            };
         };
         let image = Operand::traced(device, PATTERN, &self.image.input, |x| x)?;
         self.image.check_length("elements of the image", image.len()?)?;
@@ -302,7 +318,7 @@ where
         let elements = Elsewhere::new(device, PATTERN, &self.filter.input, |x| x)?;
         self.filter.check_length("elements of the filter", elements.len)?;
         let count = of.batch.max(1).saturating_mul(self.filter.elements());
-        elsewhere(elements, count, |i| (of.weight(i), None))
+        elsewhere(&elements, count, |i| (of.weight(i), None))
     }
 }
 
@@ -327,12 +343,12 @@ pub(super) fn windows_of<B: Backend, I: Input<B, Exprs = Expr<T>>, T: Factor>(
 ) -> Result<Operand<B, T>> {
     let elements = Elsewhere::new(device, PATTERN, &image.input, |x| x)?;
     image.check_length("elements of the image", elements.len)?;
-    elsewhere(elements, of.elements()?, |i| of.element(i))
+    elsewhere(&elements, of.elements()?, |i| of.element(i))
 }
 
 /// Values of an input at other indices, and zero where there is none.
 fn elsewhere<B: Backend, T: Factor>(
-    of: Elsewhere<B>,
+    of: &Elsewhere<B>,
     count: u64,
     at: impl FnOnce(Expr<u32>) -> (Expr<u32>, Option<Expr<bool>>),
 ) -> Result<Operand<B, T>> {

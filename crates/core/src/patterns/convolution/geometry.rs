@@ -1,6 +1,7 @@
 //! Windows of a convolution: which element of an image a window reads at a tap, as numbers and as an operator of an index.
 
 use super::grid::{Axes, Grid, MAX_AXES};
+use super::layer::{self, MAX_STEP};
 use super::task::MAX_TAPS;
 use crate::error::{Error, Result};
 use crate::ir::{Expr, lit};
@@ -170,6 +171,20 @@ impl Geometry {
             |axis: &WindowAxis| (axis.stride, axis.dilation, axis.spacing) == (1, 1, 1) && axis.taps <= MAX_TAPS && axis.before >= 0;
         let are_plain = self.channels == [1, 1] && !self.is_transposed && (one.n, one.out) == (1, 1) && is_plain(&y) && is_plain(&x);
         (are_plain && x.out >= MIN_COLUMNS && y.out >= MIN_ROWS).then_some([y, x])
+    }
+
+    /// Tests whether a kernel finds the elements of windows by steps along their axes: beyond images they read zeros, or nothing.
+    pub(super) fn is_layer(&self) -> bool {
+        let is_plain = |axis: &WindowAxis| {
+            let last = ((axis.out - 1) * axis.stride + (axis.taps - 1) * axis.dilation) as i64 - axis.before;
+            let is_small = axis.stride.max(axis.dilation) <= MAX_STEP && (0..=MAX_STEP as i64).contains(&axis.before);
+            is_small && axis.spacing == 1 && (self.border == Border::Zero || (axis.before == 0 && last < axis.n as i64))
+        };
+        let points = self.axes.iter().fold(1, |a: u64, axis| a.saturating_mul(axis.n));
+        let elements = points.saturating_mul(self.channels[0]).saturating_mul(self.groups).saturating_mul(self.batch);
+        let are_few =
+            self.taps() <= layer::MAX_TAPS && self.windows().saturating_mul(self.batch) < MAX_POSITIONS && elements < NUMBERED - 1;
+        are_few && self.axes.iter().all(is_plain)
     }
 
     /// The extents of a result.

@@ -5,13 +5,13 @@ use crate::backend::{Leaf, Out};
 use crate::element::Ty;
 use crate::error::{Error, Result};
 use crate::launch::kernels::{CONVOLVE, ConvolveParams};
-use crate::launch::{KernelSpec, Launcher, Operators, Planned, Work};
+use crate::launch::{Code, KernelSpec, Launcher, Operators, Planned, Work};
 use crate::patterns::{Border, ProductTask};
 
 /// The most taps along an axis of a filter that the kernel has room for.
 pub(super) const MAX_TAPS: u64 = 33;
-/// Rows of results of a group of threads.
-const ROWS: u64 = 8;
+/// Rows and columns of results of a group of threads: of WGSL's for sums of 32 bits and of 64, and of CUDA's.
+const TILES: [[[u64; 2]; 2]; 2] = [[[8, 256], [8, 128]], [[16, 128], [8, 128]]];
 
 /// Convolutions of planes by a filter each, as data: a sum over the taps row by row, `filter(t) * image(o + t - before)`, in blocks, each a chain of fused
 /// multiply-adds that starts with +0; blocks are added left to right. It is a product with one row for each plane, whose right matrix is the windows of the
@@ -69,16 +69,20 @@ impl<B: Launcher> Planned<B> for ConvolutionTask {
             filters: word(self.filters)?,
             form: vectors.into(),
         };
-        let (choice, each) = match ty {
-            Ty::F32 => (0, 8),
-            Ty::F64 => (1, 4),
-            _ => (2, 8),
+        let choice = match ty {
+            Ty::F32 => 0,
+            Ty::F64 => 1,
+            _ => 2,
         };
-        let groups = product.batch * y.out.div_ceil(ROWS) * x.out.div_ceil(32 * each);
+        let [rows, columns] = TILES[usize::from(device.code() == Code::Ptx)][ty.words() - 1];
+        let groups = product.batch * y.out.div_ceil(rows) * x.out.div_ceil(columns);
+        // Weights, and the elements that a tile reads, in rows of whole vectors.
+        let line = x.taps.next_multiple_of(4);
+        let shared_bytes = 4 * ty.words() as u64 * (y.taps * line + (rows + y.taps - 1) * (columns + line + 4));
         let choices = [("type", choice)];
         let operators = Operators::Product { a: &product.a, b: &product.b, finish: &product.finish, extents, packing: None };
         let spec = KernelSpec::new(&CONVOLVE, &params, &choices, &[]).with(operators, product.numerics, leaves, outs);
         let of_all = |_| groups;
-        device.launch(&spec.writing_single(!vectors), Work { results: Some(extents[2]), ..Work::whole(extents[2], &of_all) })
+        device.launch(&spec.writing_single(!vectors), Work { results: Some(extents[2]), shared_bytes, ..Work::whole(extents[2], &of_all) })
     }
 }

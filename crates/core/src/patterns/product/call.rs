@@ -368,6 +368,7 @@ where
             b_steps: in_batch(self.b.steps, self.b.batch),
             c_steps: steps,
             numerics,
+            windows: None,
         };
         let outs = outs.into_iter().map(|(out, _)| out).collect();
         Ok(Some((task, c.leaves, outs)))

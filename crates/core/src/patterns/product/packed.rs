@@ -134,7 +134,7 @@ impl Packed {
 
 impl ProductTask {
     /// How the factors are packed for this device, where they are.
-    pub(super) fn packing<B: Launcher>(&self, device: &B, leaves: &[Leaf<B::Raw>]) -> Option<Packing> {
+    pub(in crate::patterns) fn packing<B: Launcher>(&self, device: &B, leaves: &[Leaf<B::Raw>]) -> Option<Packing> {
         let wanted = match self.order {
             ProductOrder::Fixed30 => return Some(Packing::Digits),
             ProductOrder::Fast(FactorFormat::F16) => Packing::Half,

@@ -8,6 +8,7 @@ use crate::error::{Error, Result};
 use crate::ir::{self, Expr, Func};
 use crate::launch::kernels::{CONTRACT, CONTRACT_FOLD, CONTRACT_THIN, ContractParams};
 use crate::launch::{Array, KernelSpec, Launcher, Operators, Planned, Work};
+use crate::patterns::convolution::Windows;
 use std::sync::Arc;
 
 /// A product of matrices as data: `sum(i, j)` over k of `a(i, k) b(k, j)` in blocks, each a chain of fused multiply-adds in ascending k that starts with +0;
@@ -40,6 +41,8 @@ pub struct ProductTask {
     pub c_steps: Steps,
     /// Strict or fast.
     pub numerics: Numerics,
+    /// The images that B's columns are windows of, for kernels that find their elements without the operator.
+    pub windows: Option<Arc<Windows>>,
 }
 
 /// `a b + c`, rounded once, of a type of sums; and the sum of two.
@@ -62,7 +65,7 @@ pub fn steps_of(ty: Ty) -> Result<[Func; 2]> {
 /// Tiles below which blocks of k go to memory one by one, so that there is work for all of a device.
 const FEW_TILES: u64 = 96;
 /// The most rows or columns of a product that a thread takes several of, of one column or row each.
-pub(super) const THIN: u64 = 8;
+pub(in crate::patterns) const THIN: u64 = 8;
 /// Threads of a group of those.
 const THREADS: u64 = 256;
 /// The most bytes of blocks in memory.
@@ -136,8 +139,11 @@ impl<B: Launcher> Planned<B> for ProductTask {
         for extent in self.extents() {
             device.tuning().check_numbered("elements of a matrix", extent)?;
         }
-        match self.drive_bands(device, leaves, outs)? {
-            Some(()) => Ok(()),
+        if self.drive_bands(device, leaves, outs)?.is_some() {
+            return Ok(());
+        }
+        match self.windows.as_ref().filter(|windows| windows.pay(self, device, leaves)) {
+            Some(windows) => windows.drive(self, device, leaves, outs),
             None => self.drive_whole(device, leaves, outs),
         }
     }
