@@ -1096,8 +1096,6 @@ pub mod panel {
     pub const PANEL_32_F32: Kernel = Kernel::new(Source::Panel, "panel_32_f32");
     /// `panel_8_f32`
     pub const PANEL_8_F32: Kernel = Kernel::new(Source::Panel, "panel_8_f32");
-    /// `panel_4_f32`
-    pub const PANEL_4_F32: Kernel = Kernel::new(Source::Panel, "panel_4_f32");
     /// `panel_1_f32`
     pub const PANEL_1_F32: Kernel = Kernel::new(Source::Panel, "panel_1_f32");
     /// `swap_rows_f32`
@@ -1116,7 +1114,6 @@ pub mod panel {
             entries: &[
                 Entry { name: "panel_32_f32", holes: &[] },
                 Entry { name: "panel_8_f32", holes: &[] },
-                Entry { name: "panel_4_f32", holes: &[] },
                 Entry { name: "panel_1_f32", holes: &[] },
                 Entry { name: "swap_rows_f32", holes: &[] },
                 Entry { name: "panel_4_f64", holes: &[] },

@@ -12,58 +12,66 @@ template <class T>
 IW_DEVICE void substitute(const Args& args) {
     using namespace params::substitute;
     using N = Num<T>;
-    constexpr uint32_t SIDE_MAX = 32, LANES = kernels::Substitute::THREADS, STRETCH = 16;
-    // Columns of the triangle from the diagonal on, in the order of the steps.
+    constexpr uint32_t SIDE_MAX = 32, COLUMNS_MAX = 64, STRETCH = 16;
+    // Columns of the triangle from the diagonal on, in the order of the steps; right-hand sides, which are neighbours in memory along rows or columns.
     __shared__ __align__(16) T triangle[SIDE_MAX * SIDE_MAX];
-    const uint32_t *const u = args.u, side = u[SIDE], columns = u[COLUMNS];
-    const uint32_t parts = (columns + LANES - 1) / LANES, system = blockIdx.x / parts, column = blockIdx.x % parts * LANES + threadIdx.x;
-    const bool backward = u[FORM] & 1, unit = u[FORM] & 2;
-    const int64_t x_step = backward ? -(int64_t)u[X_ROW] : (int64_t)u[X_ROW];
-    T* x = (T*)args.out[0] + (uint64_t)system * u[X_BATCH] + u[X_FIRST] + (uint64_t)column * u[X_COLUMN];
-    if (backward) x += (uint64_t)(side - 1) * u[X_ROW];
+    __shared__ T tile[SIDE_MAX][COLUMNS_MAX + 1];
+    const uint32_t *const u = args.u, side = u[SIDE], thread = threadIdx.x;
+    const uint32_t parts = (u[COLUMNS] + COLUMNS_MAX - 1) / COLUMNS_MAX, system = blockIdx.x / parts, column = blockIdx.x % parts * COLUMNS_MAX;
+    const uint32_t count = min(COLUMNS_MAX, u[COLUMNS] - column);
+    const bool backward = u[FORM] & 1, along = u[X_ROW] == 1;
+    const int64_t turn = backward ? -1 : 1, last = backward ? side - 1 : 0, x_row = turn * u[X_ROW], t_row = turn * u[T_ROW], t_column = turn * u[T_COLUMN];
+    // All threads bring elements: the first of each, and steps to its others.
+    constexpr uint32_t EACH = SIDE_MAX * COLUMNS_MAX / THREADS, ROWS = THREADS / COLUMNS_MAX, LINES = THREADS / SIDE_MAX;
+    const uint32_t s = along ? thread % SIDE_MAX : thread / COLUMNS_MAX, c = along ? thread / SIDE_MAX : thread % COLUMNS_MAX;
+    const uint32_t more_s = along ? 0 : ROWS, more_c = along ? LINES : 0;
+    T* const x = (T*)args.out[0] + (uint64_t)system * u[X_BATCH] + u[X_FIRST] + last * u[X_ROW] + (uint64_t)(column + c) * u[X_COLUMN] + s * x_row;
+    const int64_t step = more_s * x_row + (int64_t)more_c * u[X_COLUMN];
+    T* const own = &tile[s][c];
+    const uint32_t own_step = more_s * (COLUMNS_MAX + 1) + more_c;
+    auto there = [&](uint32_t e) { return s + e * more_s < side && c + e * more_c < count; };
     const uint32_t* const states = (const uint32_t*)args.in[1].ptr;
-    if (states && states[system]) {
-        if (column < columns)
-#pragma unroll 1
-            for (uint32_t s = 0; s < side; ++s) x[s * x_step] = N::nan();
-        return;
-    }
-    const T* const t = (args.in[0].ptr ? (const T*)args.in[0].ptr : (const T*)args.out[0]) + (uint64_t)system * u[T_BATCH] + u[T_FIRST];
-#pragma unroll 4
-    for (uint32_t e = threadIdx.x; e < side * SIDE_MAX; e += LANES) {
-        const uint32_t s = e / SIDE_MAX, q = e % SIDE_MAX, i = backward ? side - 1 - s : s, k = backward ? side - 1 - q : q;
-        if (q <= s) triangle[q * SIDE_MAX + s - q] = t[(uint64_t)i * u[T_ROW] + (uint64_t)k * u[T_COLUMN]];
-    }
-    T v[SIDE_MAX];
-    const T* from = x;
-    const uint32_t count = column < columns ? side : 0;
+    const bool is_nan = states && states[system];
 #pragma unroll
-    for (uint32_t s = 0; s < SIDE_MAX; ++s) {
-        if (s < count) v[s] = *from;
-        from += x_step;
-    }
+    for (uint32_t e = 0; e < EACH; ++e)
+        if (there(e)) own[e * own_step] = x[e * step];
+    const T* t = (args.in[0].ptr ? (const T*)args.in[0].ptr : (const T*)args.out[0]) + (uint64_t)system * u[T_BATCH] + u[T_FIRST];
+    const uint32_t q = thread % SIDE_MAX, row = thread / SIDE_MAX, height = q < side ? side - q : 0;
+    t += last * ((uint64_t)u[T_ROW] + u[T_COLUMN]) + row * t_row + q * t_column;
+#pragma unroll
+    for (uint32_t e = 0; e < SIDE_MAX; e += LINES)
+        if (row + e - q < height) triangle[q * SIDE_MAX + row + e - q] = t[e * t_row];
     __syncthreads();
-    if (column >= columns) return;
-    // The first row is always the next one.
-    const T* of = triangle;
+    if (thread < COLUMNS_MAX) {
+        T v[SIDE_MAX];
+#pragma unroll
+        for (uint32_t s = 0; s < SIDE_MAX; ++s) v[s] = tile[s][thread];
+        uint32_t unit = u[FORM] & 2;
+        // The first row is always the next one.
 #pragma unroll 1
-    for (uint32_t left = side; left > 0; --left) {
-        const T head = unit ? v[0] : N::div(v[0], *of), less = -head;
-        *x = canonical(head);
-        x += x_step;
+        for (uint32_t k = 0; k < side; ++k) {
+            const T* const of = triangle + k * SIDE_MAX;
+            // A value that may change keeps the compiler from a loop for each.
+            asm volatile("" : "+r"(unit));
+            const T head = unit ? v[0] : N::div(v[0], *of), less = -head;
+            tile[k][thread] = is_nan ? N::nan() : canonical(head);
 #pragma unroll
-        for (uint32_t start = 0; start < SIDE_MAX; start += STRETCH) {
-            if (start >= left) break;
+            for (uint32_t start = 0; start < SIDE_MAX; start += STRETCH) {
+                if (start >= side - k) break;
 #pragma unroll
-            for (uint32_t s = start; s < start + STRETCH; s += 4) {
-                T four[4];
-                read4(four, of + s);
+                for (uint32_t s = start; s < start + STRETCH; s += 4) {
+                    T four[4];
+                    read4(four, of + s);
 #pragma unroll
-                for (uint32_t e = s == 0 ? 1 : 0; e < 4; ++e) v[s + e - 1] = N::fma(four[e], less, v[s + e]);
+                    for (uint32_t e = s == 0 ? 1 : 0; e < 4; ++e) v[s + e - 1] = N::fma(four[e], less, v[s + e]);
+                }
             }
         }
-        of += SIDE_MAX;
     }
+    __syncthreads();
+#pragma unroll 2
+    for (uint32_t e = 0; e < EACH; ++e)
+        if (there(e)) x[e * step] = own[e * own_step];
 }
 
 // Elements of an operand of a trail on their way to shared memory: neighbouring threads read what lies side by side. Lines after the last, and terms, are zero.
@@ -133,7 +141,7 @@ IW_DEVICE void trail(const Args& args) {
             from_b.bring(next_b, columns, terms);
         }
         if (start > 0) {
-#pragma unroll 2
+#pragma unroll (sizeof(T) == 8 ? 1 : 2)
             for (uint32_t s = 0; s < AT_ONCE; ++s) {
                 T l[4], r[4];
                 read4(l, left[buffer ^ 1] + s * PITCH + r0);
@@ -193,8 +201,8 @@ IW_DEVICE void check_diagonal(const Args& args) {
 
 }  // namespace
 
-IW_KERNEL(kernels::Substitute::THREADS) substitute_f32(const __grid_constant__ Args args) { substitute<float>(args); }
-IW_KERNEL(kernels::Substitute::THREADS) substitute_f64(const __grid_constant__ Args args) { substitute<double>(args); }
+IW_KERNEL(THREADS) substitute_f32(const __grid_constant__ Args args) { substitute<float>(args); }
+IW_KERNEL(THREADS) substitute_f64(const __grid_constant__ Args args) { substitute<double>(args); }
 IW_KERNEL(THREADS) trail_f32(const __grid_constant__ Args args) { trail<float>(args); }
 IW_KERNEL(THREADS) trail_f64(const __grid_constant__ Args args) { trail<double>(args); }
 IW_KERNEL(THREADS) arrange_f32(const __grid_constant__ Args args) { arrange<float>(args); }

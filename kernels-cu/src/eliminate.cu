@@ -207,9 +207,9 @@ IW_DEVICE void cholesky(const Args& args) {
         const bool sound = word > 0 && word < N::INFINITE;
         if (status == 0 && !sound) status = u[FIRST] + k + 1;
         const T d = sound ? N::root(v) : N::nan();
+        for (uint32_t i = k + 1 + own; i < n; i += size) space[i * pitch + k] = N::div(space[i * pitch + k], d);
         meet(size);
-        for (uint32_t i = k + own; i < n; i += size) space[i * pitch + k] = i == k ? d : N::div(space[i * pitch + k], d);
-        meet(size);
+        if (own == 0) space[k * pitch + k] = d;
 #pragma unroll 1
         for (uint32_t i = k + 1 + i0; i < n; i += row_lanes) {
             const T l = space[i * pitch + k];

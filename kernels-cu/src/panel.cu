@@ -21,29 +21,27 @@ struct Candidate {
         size = better ? other : size;
         place = better ? at : place;
     }
-    IW_DEVICE void of_warp() {
-#pragma unroll 1
+    // Of a warp, and the lane that has it.
+    IW_DEVICE uint32_t of_warp() {
+        Bits most = size;
+#pragma unroll (sizeof(Bits) == 4 ? 5 : 1)
         for (uint32_t step = WARP / 2; step > 0; step /= 2) {
-            const Bits other = __shfl_xor_sync(ALL_LANES, size, step);
-            const uint32_t at = __shfl_xor_sync(ALL_LANES, place, step);
-            meets(other, at);
+            const Bits other = __shfl_xor_sync(ALL_LANES, most, step);
+            most = other > most ? other : most;
         }
+        // Seldom are there several.
+        uint32_t at = size == most ? place : NOWHERE, lanes = __ballot_sync(ALL_LANES, size == most);
+        if (lanes & (lanes - 1)) {
+#pragma unroll 1
+            for (uint32_t step = WARP / 2; step > 0; step /= 2) at = min(at, __shfl_xor_sync(ALL_LANES, at, step));
+            lanes = __ballot_sync(ALL_LANES, size == most && place == at);
+        }
+        const uint32_t lane = __ffs(lanes) - 1;
+        size = most;
+        place = __shfl_sync(ALL_LANES, place, lane);
+        return lane;
     }
 };
-
-// The greatest of a block, and the warp that has it. Warps leave what they have found in `sizes` and `places`, which the next call may not overwrite.
-template <class Bits>
-IW_DEVICE uint32_t greatest(Candidate<Bits>& best, Bits* sizes, uint32_t* places) {
-    if (lane_id() == 0) {
-        sizes[warp_id()] = best.size;
-        places[warp_id()] = best.place;
-    }
-    __syncthreads();
-    const uint32_t found = places[lane_id()];
-    best = {sizes[lane_id()], found};
-    best.of_warp();
-    return __ffs(__ballot_sync(ALL_LANES, found == best.place)) - 1;
-}
 
 // The determinant and the status of a matrix so far.
 template <class T>
@@ -122,25 +120,41 @@ IW_DEVICE void panel(const Args& args) {
         }
     }
 
+    // Warps without rows only wait.
+    const bool busy = thread / WARP * WARP < rows;
+    if (thread < 2 * WARPS) {
+        all.sizes[thread / WARPS][thread % WARPS] = 0;
+        all.places[thread / WARPS][thread % WARPS] = NOWHERE;
+    }
+    __syncthreads();
     // The first column is always the next one, and those that are finished follow the others: after k steps, (k + c) mod ACROSS is at c.
 #pragma unroll 1
     for (uint32_t k = 0; k < ACROSS; ++k) {
         const uint32_t turn = k % 2;
         Candidate<Bits> best = {0, NOWHERE};
+        if (busy) {
 #pragma unroll
-        for (uint32_t r = 0; r < DOWN; ++r) {
-            const bool there = pivoting ? position[r] != NOWHERE : position[r] == k;
-            best.meets(there ? key(v[r][0]) : 0, there ? position[r] : NOWHERE);
-        }
-        best.of_warp();
-#pragma unroll
-        for (uint32_t r = 0; r < DOWN; ++r)
-            if (best.place != NOWHERE && position[r] == best.place) {
-                all.origins[turn][warp_id()] = r * LANES + thread;
-#pragma unroll
-                for (uint32_t c = 0; c < ACROSS; ++c) all.heads[turn][warp_id()][c] = v[r][c];
+            for (uint32_t r = 0; r < DOWN; ++r) {
+                const bool there = pivoting ? position[r] != NOWHERE : position[r] == k;
+                best.meets(there ? key(v[r][0]) : 0, there ? position[r] : NOWHERE);
             }
-        const uint32_t warp = greatest(best, all.sizes[turn], all.places[turn]);
+            best.of_warp();
+            if (lane_id() == 0) {
+                all.sizes[turn][warp_id()] = best.size;
+                all.places[turn][warp_id()] = best.place;
+            }
+#pragma unroll
+            for (uint32_t r = 0; r < DOWN; ++r)
+                if (best.place != NOWHERE && position[r] == best.place) {
+                    all.origins[turn][warp_id()] = r * LANES + thread;
+#pragma unroll
+                    for (uint32_t c = 0; c < ACROSS; ++c) all.heads[turn][warp_id()][c] = v[r][c];
+                }
+        }
+        __syncthreads();
+        if (!busy) continue;
+        best = {all.sizes[turn][lane_id()], all.places[turn][lane_id()]};
+        const uint32_t warp = best.of_warp();
         const T* const head = all.heads[turn][warp];
         const T pivot = head[0];
         if (thread == 0) {
@@ -150,7 +164,7 @@ IW_DEVICE void panel(const Args& args) {
         if (thread < ACROSS) a[(uint64_t)k * side + (thread + k) % ACROSS] = canonical(head[thread]);
 #pragma unroll
         for (uint32_t r = 0; r < DOWN; ++r) {
-            if (DOWN <= 4 && r * LANES >= rows) break;
+            if (r * LANES + thread / WARP * WARP >= rows) break;
             position[r] = position[r] == best.place ? NOWHERE : r == 0 && position[r] == k ? best.place : position[r];
             const T l = best.size == 0 ? v[r][0] : N::div(v[r][0], pivot), less = -l;
 #pragma unroll
@@ -205,7 +219,13 @@ IW_DEVICE void column(const Args& args) {
 #pragma unroll 1
     for (uint32_t i = thread; i < (u[PIVOTING] ? rows : 1); i += LANES) best.meets(key(a[(uint64_t)i * side]), i);
     best.of_warp();
-    greatest(best, sizes, places);
+    if (lane_id() == 0) {
+        sizes[warp_id()] = best.size;
+        places[warp_id()] = best.place;
+    }
+    __syncthreads();
+    best = {sizes[lane_id()], places[lane_id()]};
+    best.of_warp();
     const uint32_t p = best.place;
     const T top = a[0], pivot = a[(uint64_t)p * side];
     if (first == 0)
@@ -253,7 +273,6 @@ IW_DEVICE void swap_rows(const Args& args) {
 
 IW_KERNEL(LANES) panel_32_f32(const __grid_constant__ Args args) { panel<float, 32, 1>(args); }
 IW_KERNEL(LANES) panel_8_f32(const __grid_constant__ Args args) { panel<float, 8, 4>(args); }
-IW_KERNEL(LANES) panel_4_f32(const __grid_constant__ Args args) { panel<float, 4, 8>(args); }
 IW_KERNEL(LANES) panel_1_f32(const __grid_constant__ Args args) { column<float>(args); }
 IW_KERNEL(THREADS) swap_rows_f32(const __grid_constant__ Args args) { swap_rows<float>(args); }
 IW_KERNEL(LANES) panel_4_f64(const __grid_constant__ Args args) { panel<double, 4, 4>(args); }

@@ -128,7 +128,7 @@ namespace Cholesky {
 constexpr int THREADS = 256, ITEMS = 1;
 }
 namespace Substitute {
-constexpr int THREADS = 64, ITEMS = 1;
+constexpr int THREADS = 256, ITEMS = 1;
 }
 namespace Trail {
 constexpr int THREADS = 256, ITEMS = 16;

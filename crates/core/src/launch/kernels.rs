@@ -93,7 +93,7 @@ kernels! {
     CHOLESKY: CholeskyParams = "cholesky", "cholesky", entry("cholesky_{wide:f32|f64}", 256, 1), Items::Each(1),
         [read("a", Reach::Whole), write("x", Reach::Whole), write("states", Reach::Whole)];
     /// P10, right-hand sides by a block of a triangle.
-    SUBSTITUTE: SubstituteParams = "solve", "substitute", entry("substitute_{wide:f32|f64}", 64, 1), Items::Each(1),
+    SUBSTITUTE: SubstituteParams = "solve", "substitute", entry("substitute_{wide:f32|f64}", 256, 1), Items::Each(1),
         [read("a", Reach::Whole), read("states", Reach::Whole), write("x", Reach::Whole)];
     /// P10, elements after a block.
     TRAIL: TrailParams = "solve", "trail", entry("trail_{wide:f32|f64}", 256, 16), Items::Each(16),

@@ -217,7 +217,7 @@ impl<'d, B: Launcher> Plan<'d, B> {
     fn teams(&self, rows: u64, bytes: u64) -> (u32, u64) {
         let row_lanes = rows.next_power_of_two().clamp(1, TILE);
         let room = (self.room() / bytes.max(1)).max(1);
-        let systems = (THREADS / row_lanes).min(1 << room.ilog2());
+        let systems = (THREADS / row_lanes).min(1 << room.ilog2()).min(self.task.batch.next_power_of_two());
         ((row_lanes | (THREADS / systems / row_lanes) << 16) as u32, self.task.batch.div_ceil(systems))
     }
 

@@ -8,7 +8,7 @@ use crate::launch::{Array, Code, Launcher};
 use crate::patterns::solve::task::Pivoting;
 
 /// Rows that CUDA's panels have room for in registers, and their columns; so of `f64`. A panel of one column has no limit.
-const IN_REGISTERS: [(u64, u64); 3] = [(1 << 10, 32), (1 << 12, 8), (1 << 13, 4)];
+const IN_REGISTERS: [(u64, u64); 2] = [(1 << 10, 32), (1 << 12, 8)];
 const IN_REGISTERS_WIDE: [(u64, u64); 1] = [(1 << 12, 4)];
 /// Columns of a panel in memory: as many as make its time that of the launches which follow it.
 const IN_MEMORY: u64 = 16;
