@@ -1,6 +1,6 @@
 // Parts of solves of matrices in memory, by blocks of the diagonal.
-//   substitute: right-hand sides, a thread each, by a block of a triangle of up to 32 rows: x(i) loses t(i, k) x(k), k ascending or (backwards) descending, each by one fused
-//               step, and is divided by the diagonal.
+//   substitute: right-hand sides, a thread each, by a block of a triangle of up to 32 rows: x(i) loses t(i, k) x(k), k ascending or (backwards) descending,
+//               each by one fused step, and is divided by the diagonal.
 //   trail:      c(i, j) loses a(i, k) b(k, j) of a block's k in the same order.
 //   arrange:    a matrix, or the identity, with its rows in another order, its lower triangle, or all of it.
 //   check_diagonal: the first element of a diagonal that is zero, infinite or NaN.

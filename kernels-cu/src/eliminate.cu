@@ -1,5 +1,6 @@
 // Elimination of square matrices, with right-hand sides beside them: element (i, j) loses l(i, k) u(k, j) in ascending k, each by one fused step, and below
-// the diagonal it is divided by the pivot. A team of threads has a system: in shared memory, or in memory. Whoever has right-hand sides substitutes backwards, in descending k. cholesky: the same for lower triangles, in shared memory.
+// the diagonal it is divided by the pivot. A team of threads has a system: in shared memory, or in memory. Whoever has right-hand sides substitutes
+// backwards, in descending k. cholesky: the same for lower triangles, in shared memory.
 #include "solve.cuh"
 
 extern __shared__ double all_of_shared[];

@@ -1,5 +1,6 @@
 // Elimination of square matrices, with right-hand sides beside them: element (i, j) loses l(i, k) u(k, j) in ascending k, each by one fused step, and below
-// the diagonal it is divided by the pivot. A team of invocations has a system: in shared memory, or in memory. Whoever has right-hand sides substitutes backwards, in descending k.
+// the diagonal it is divided by the pivot. A team of invocations has a system: in shared memory, or in memory. Whoever has right-hand sides
+// substitutes backwards, in descending k.
 // minus(a, b, c) = c - a b rounded once; div, mul, bits: arithmetic that gives the same bits on every device.
 
 {% include "solve_numbers.wgsl" %}
