@@ -54,6 +54,8 @@ pub enum Source {
     MergeSort,
     /// `moves.cu`
     Moves,
+    /// `panel.cu`
+    Panel,
     /// `reduce.cu`
     Reduce,
     /// `scan.cu`
@@ -101,6 +103,7 @@ impl Source {
         Source::MergeFrom,
         Source::MergeSort,
         Source::Moves,
+        Source::Panel,
         Source::Reduce,
         Source::Scan,
         Source::Scatter,
@@ -140,6 +143,7 @@ impl Source {
             Source::MergeFrom => "merge_from",
             Source::MergeSort => "merge_sort",
             Source::Moves => "moves",
+            Source::Panel => "panel",
             Source::Reduce => "reduce",
             Source::Scan => "scan",
             Source::Scatter => "scatter",
@@ -180,6 +184,7 @@ impl Source {
             Source::MergeFrom => merge_from::BUILDS,
             Source::MergeSort => merge_sort::BUILDS,
             Source::Moves => moves::BUILDS,
+            Source::Panel => panel::BUILDS,
             Source::Reduce => reduce::BUILDS,
             Source::Scan => scan::BUILDS,
             Source::Scatter => scatter::BUILDS,
@@ -209,10 +214,6 @@ pub mod blocks {
     pub const ARRANGE_F32: Kernel = Kernel::new(Source::Blocks, "arrange_f32");
     /// `arrange_f64`
     pub const ARRANGE_F64: Kernel = Kernel::new(Source::Blocks, "arrange_f64");
-    /// `swap_rows_f32`
-    pub const SWAP_ROWS_F32: Kernel = Kernel::new(Source::Blocks, "swap_rows_f32");
-    /// `swap_rows_f64`
-    pub const SWAP_ROWS_F64: Kernel = Kernel::new(Source::Blocks, "swap_rows_f64");
     /// `check_diagonal_f32`
     pub const CHECK_DIAGONAL_F32: Kernel = Kernel::new(Source::Blocks, "check_diagonal_f32");
     /// `check_diagonal_f64`
@@ -229,8 +230,6 @@ pub mod blocks {
                 Entry { name: "trail_f64", holes: &[] },
                 Entry { name: "arrange_f32", holes: &[] },
                 Entry { name: "arrange_f64", holes: &[] },
-                Entry { name: "swap_rows_f32", holes: &[] },
-                Entry { name: "swap_rows_f64", holes: &[] },
                 Entry { name: "check_diagonal_f32", holes: &[] },
                 Entry { name: "check_diagonal_f64", holes: &[] },
             ],
@@ -507,10 +506,6 @@ pub mod eliminate {
     pub const ELIMINATE_MEMORY_F32: Kernel = Kernel::new(Source::Eliminate, "eliminate_memory_f32");
     /// `eliminate_memory_f64`
     pub const ELIMINATE_MEMORY_F64: Kernel = Kernel::new(Source::Eliminate, "eliminate_memory_f64");
-    /// `panel_f32`
-    pub const PANEL_F32: Kernel = Kernel::new(Source::Eliminate, "panel_f32");
-    /// `panel_f64`
-    pub const PANEL_F64: Kernel = Kernel::new(Source::Eliminate, "panel_f64");
     /// `cholesky_f32`
     pub const CHOLESKY_F32: Kernel = Kernel::new(Source::Eliminate, "cholesky_f32");
     /// `cholesky_f64`
@@ -525,8 +520,6 @@ pub mod eliminate {
                 Entry { name: "eliminate_shared_f64", holes: &[] },
                 Entry { name: "eliminate_memory_f32", holes: &[] },
                 Entry { name: "eliminate_memory_f64", holes: &[] },
-                Entry { name: "panel_f32", holes: &[] },
-                Entry { name: "panel_f64", holes: &[] },
                 Entry { name: "cholesky_f32", holes: &[] },
                 Entry { name: "cholesky_f64", holes: &[] },
             ],
@@ -1165,6 +1158,42 @@ pub mod moves {
                 Entry { name: "scatter_b8_u64", holes: &[] },
                 Entry { name: "scatter_reduce_b4_u64", holes: &[] },
                 Entry { name: "scatter_reduce_b8_u64", holes: &[] },
+            ],
+        },
+    ];
+}
+
+/// Entries of `panel.cu`.
+pub mod panel {
+    use super::*;
+
+    /// `panel_32_f32`
+    pub const PANEL_32_F32: Kernel = Kernel::new(Source::Panel, "panel_32_f32");
+    /// `panel_8_f32`
+    pub const PANEL_8_F32: Kernel = Kernel::new(Source::Panel, "panel_8_f32");
+    /// `panel_1_f32`
+    pub const PANEL_1_F32: Kernel = Kernel::new(Source::Panel, "panel_1_f32");
+    /// `swap_rows_f32`
+    pub const SWAP_ROWS_F32: Kernel = Kernel::new(Source::Panel, "swap_rows_f32");
+    /// `panel_4_f64`
+    pub const PANEL_4_F64: Kernel = Kernel::new(Source::Panel, "panel_4_f64");
+    /// `panel_1_f64`
+    pub const PANEL_1_F64: Kernel = Kernel::new(Source::Panel, "panel_1_f64");
+    /// `swap_rows_f64`
+    pub const SWAP_ROWS_F64: Kernel = Kernel::new(Source::Panel, "swap_rows_f64");
+
+    pub(super) const BUILDS: &[Build] = &[
+        Build {
+            arch: Arch { major: 7, minor: 0, exact: false },
+            ptx: text!("panel.ptx"),
+            entries: &[
+                Entry { name: "panel_32_f32", holes: &[] },
+                Entry { name: "panel_8_f32", holes: &[] },
+                Entry { name: "panel_1_f32", holes: &[] },
+                Entry { name: "swap_rows_f32", holes: &[] },
+                Entry { name: "panel_4_f64", holes: &[] },
+                Entry { name: "panel_1_f64", holes: &[] },
+                Entry { name: "swap_rows_f64", holes: &[] },
             ],
         },
     ];

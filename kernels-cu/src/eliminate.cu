@@ -1,6 +1,6 @@
 // Elimination of square matrices, with right-hand sides beside them: element (i, j) loses l(i, k) u(k, j) in ascending k, each by one fused step, and below
-// the diagonal it is divided by the pivot. A team of threads has a system: in shared memory, in memory, or (panel) columns of a matrix in memory where it lies.
-// Whoever has right-hand sides substitutes backwards, in descending k. cholesky: the same for lower triangles, in shared memory.
+// the diagonal it is divided by the pivot. A team of threads has a system: in shared memory, or in memory. Whoever has right-hand sides substitutes
+// backwards, in descending k. cholesky: the same for lower triangles, in shared memory.
 #include "solve.cuh"
 
 extern __shared__ double all_of_shared[];
@@ -24,7 +24,7 @@ struct Team {
 };
 
 // Teams above a warp meet with all of the block; those of a block have one number of steps.
-template <class T, bool MEMORY, bool PANEL>
+template <class T, bool MEMORY>
 IW_DEVICE void eliminate(const Args& args) {
     using namespace params::eliminate;
     using N = Num<T>;
@@ -32,34 +32,27 @@ IW_DEVICE void eliminate(const Args& args) {
     __shared__ Bits keys[THREADS / WARP];
     __shared__ uint32_t places[THREADS / WARP];
     __shared__ uint32_t orders[MEMORY ? 1 : THREADS];
-    const uint32_t *const u = args.u, rows = u[ROWS], n = u[PIVOTS], columns = u[COLUMNS], pitch = u[PITCH], first = u[FIRST];
-    const uint32_t pivoting = u[PIVOTING] & 1, full = PANEL ? 0 : u[PIVOTING] >> 1 & 1, identity = u[PIVOTING] >> 2 & 1;
+    const uint32_t *const u = args.u, rows = u[ROWS], n = u[PIVOTS], columns = u[COLUMNS], pitch = u[PITCH];
+    const uint32_t pivoting = u[PIVOTING] & 1, full = u[PIVOTING] >> 1 & 1, identity = u[PIVOTING] >> 2 & 1;
     const Team team(u[LANES], u[BATCH]);
     const uint32_t own = team.own, size = team.size, row_lanes = team.row_lanes, column_lanes = team.column_lanes, rights = columns - n;
     const uint32_t i0 = MEMORY ? own / column_lanes : own % row_lanes, j0 = MEMORY ? own % column_lanes : own / row_lanes;
     T* const x = (T*)args.out[0];
-    T* const a = MEMORY ? x + ((uint64_t)team.system * (first + rows) + first) * pitch + first : (T*)all_of_shared + team.index * rows * pitch;
+    T* const a = MEMORY ? x + (uint64_t)team.system * rows * pitch : (T*)all_of_shared + team.index * rows * pitch;
     uint32_t* const perm = (uint32_t*)args.out[2];
-    uint32_t* const order = MEMORY ? perm + (uint64_t)team.system * (first + rows) + first : orders + team.index * rows;
+    uint32_t* const order = MEMORY ? perm + (uint64_t)team.system * rows : orders + team.index * rows;
     uint32_t* const states = (uint32_t*)args.out[3];
     T* const y = (T*)args.out[1];
     uint32_t status = 0;
     T det = 1;
-    if (PANEL && first > 0) {
-        status = states[team.system];
-        det = y[team.system];
-    } else {
-        for (uint32_t i = own; i < rows; i += size) order[i] = i;
-    }
-    if (!PANEL) {
-        const T* const from = (const T*)args.in[0].ptr + (uint64_t)team.system * u[A_BATCH];
-        for (uint32_t i = own / row_lanes; i < rows; i += column_lanes)
-            for (uint32_t j = own % row_lanes; j < n; j += row_lanes) a[i * pitch + j] = from[i * u[A_ROW] + j * u[A_COLUMN]];
-        const T* const right = (const T*)args.in[1].ptr + (uint64_t)team.system * u[B_BATCH];
-        for (uint32_t e = own; e < rows * rights; e += size) {
-            const uint32_t i = e / rights, j = e % rights;
-            a[i * pitch + n + j] = identity ? (T)(i == j ? 1 : 0) : right[i * u[B_ROW] + j * u[B_COLUMN]];
-        }
+    for (uint32_t i = own; i < rows; i += size) order[i] = i;
+    const T* const from = (const T*)args.in[0].ptr + (uint64_t)team.system * u[A_BATCH];
+    for (uint32_t i = own / row_lanes; i < rows; i += column_lanes)
+        for (uint32_t j = own % row_lanes; j < n; j += row_lanes) a[i * pitch + j] = from[i * u[A_ROW] + j * u[A_COLUMN]];
+    const T* const right = (const T*)args.in[1].ptr + (uint64_t)team.system * u[B_BATCH];
+    for (uint32_t e = own; e < rows * rights; e += size) {
+        const uint32_t i = e / rights, j = e % rights;
+        a[i * pitch + n + j] = identity ? (T)(i == j ? 1 : 0) : right[i * u[B_ROW] + j * u[B_COLUMN]];
     }
     meet(size);
 
@@ -135,7 +128,6 @@ IW_DEVICE void eliminate(const Args& args) {
                     order[p] = v;
                 }
             }
-            if (PANEL && own == 0) ((uint32_t*)args.scratch[0])[(uint64_t)team.system * n + k] = first + p;
             meet(size);
         }
         const T pivot = a[k * pitch + k];
@@ -143,7 +135,7 @@ IW_DEVICE void eliminate(const Args& args) {
         if (status == 0) {
             det = N::mul(p != k ? -det : det, pivot);
             if (found == 0 || found >= N::INFINITE) {
-                status = first + k + 1;
+                status = k + 1;
                 det = found == 0 ? (T)0 : N::nan();
             }
         }
@@ -160,38 +152,32 @@ IW_DEVICE void eliminate(const Args& args) {
         meet(size);
     }
 
-    if (PANEL) {
-        // Elements that nothing was taken off may be NaN of the caller's.
-        for (uint32_t i = i0; i < rows; i += row_lanes)
-            for (uint32_t j = j0; j < n; j += column_lanes) a[i * pitch + j] = canonical(a[i * pitch + j]);
-    } else {
 #pragma unroll 1
-        for (uint32_t left = rights > 0 ? n : 0; left > 0; --left) {
-            const uint32_t k = left - 1;
-            const T pivot = a[k * pitch + k];
-            for (uint32_t j = own; j < rights; j += size) a[k * pitch + n + j] = N::div(a[k * pitch + n + j], pivot);
-            meet(size);
-            for (uint32_t i = i0; i < k; i += row_lanes) {
-                const T l = a[i * pitch + k];
-                for (uint32_t j = n + j0; j < columns; j += column_lanes) a[i * pitch + j] = N::minus(l, a[k * pitch + j], a[i * pitch + j]);
-            }
-            meet(size);
+    for (uint32_t left = rights > 0 ? n : 0; left > 0; --left) {
+        const uint32_t k = left - 1;
+        const T pivot = a[k * pitch + k];
+        for (uint32_t j = own; j < rights; j += size) a[k * pitch + n + j] = N::div(a[k * pitch + n + j], pivot);
+        meet(size);
+        for (uint32_t i = i0; i < k; i += row_lanes) {
+            const T l = a[i * pitch + k];
+            for (uint32_t j = n + j0; j < columns; j += column_lanes) a[i * pitch + j] = N::minus(l, a[k * pitch + j], a[i * pitch + j]);
         }
-        if (!team.there) return;
-        for (uint32_t e = own; e < rows * rights; e += size) {
-            const uint32_t i = e / rights, j = e % rights, to = full ? order[i] : i;
-            y[((uint64_t)team.system * rows + to) * rights + j] = status ? N::nan() : canonical(a[i * pitch + n + j]);
-        }
-        if (!MEMORY && x) {
-            for (uint32_t i = own / row_lanes; i < rows; i += column_lanes)
-                for (uint32_t j = own % row_lanes; j < n; j += row_lanes)
-                    x[((uint64_t)team.system * rows + i) * n + j] = canonical(a[i * pitch + j]);
-            for (uint32_t i = own; i < rows; i += size) perm[(uint64_t)team.system * rows + i] = order[i];
-        }
+        meet(size);
+    }
+    if (!team.there) return;
+    for (uint32_t e = own; e < rows * rights; e += size) {
+        const uint32_t i = e / rights, j = e % rights, to = full ? order[i] : i;
+        y[((uint64_t)team.system * rows + to) * rights + j] = status ? N::nan() : canonical(a[i * pitch + n + j]);
+    }
+    if (!MEMORY && x) {
+        for (uint32_t i = own / row_lanes; i < rows; i += column_lanes)
+            for (uint32_t j = own % row_lanes; j < n; j += row_lanes)
+                x[((uint64_t)team.system * rows + i) * n + j] = canonical(a[i * pitch + j]);
+        for (uint32_t i = own; i < rows; i += size) perm[(uint64_t)team.system * rows + i] = order[i];
     }
     if (team.there && own == 0) {
         if (states) states[team.system] = status;
-        if (PANEL || (rights == 0 && y)) y[team.system] = canonical(det);
+        if (rights == 0 && y) y[team.system] = canonical(det);
     }
 }
 
@@ -222,9 +208,9 @@ IW_DEVICE void cholesky(const Args& args) {
         const bool sound = word > 0 && word < N::INFINITE;
         if (status == 0 && !sound) status = u[FIRST] + k + 1;
         const T d = sound ? N::root(v) : N::nan();
+        for (uint32_t i = k + 1 + own; i < n; i += size) space[i * pitch + k] = N::div(space[i * pitch + k], d);
         meet(size);
-        for (uint32_t i = k + own; i < n; i += size) space[i * pitch + k] = i == k ? d : N::div(space[i * pitch + k], d);
-        meet(size);
+        if (own == 0) space[k * pitch + k] = d;
 #pragma unroll 1
         for (uint32_t i = k + 1 + i0; i < n; i += row_lanes) {
             const T l = space[i * pitch + k];
@@ -242,11 +228,9 @@ IW_DEVICE void cholesky(const Args& args) {
 
 }  // namespace
 
-IW_KERNEL(THREADS) eliminate_shared_f32(const __grid_constant__ Args args) { eliminate<float, false, false>(args); }
-IW_KERNEL(THREADS) eliminate_shared_f64(const __grid_constant__ Args args) { eliminate<double, false, false>(args); }
-IW_KERNEL(THREADS) eliminate_memory_f32(const __grid_constant__ Args args) { eliminate<float, true, false>(args); }
-IW_KERNEL(THREADS) eliminate_memory_f64(const __grid_constant__ Args args) { eliminate<double, true, false>(args); }
-IW_KERNEL(THREADS) panel_f32(const __grid_constant__ Args args) { eliminate<float, true, true>(args); }
-IW_KERNEL(THREADS) panel_f64(const __grid_constant__ Args args) { eliminate<double, true, true>(args); }
+IW_KERNEL(THREADS) eliminate_shared_f32(const __grid_constant__ Args args) { eliminate<float, false>(args); }
+IW_KERNEL(THREADS) eliminate_shared_f64(const __grid_constant__ Args args) { eliminate<double, false>(args); }
+IW_KERNEL(THREADS) eliminate_memory_f32(const __grid_constant__ Args args) { eliminate<float, true>(args); }
+IW_KERNEL(THREADS) eliminate_memory_f64(const __grid_constant__ Args args) { eliminate<double, true>(args); }
 IW_KERNEL(THREADS) cholesky_f32(const __grid_constant__ Args args) { cholesky<float>(args); }
 IW_KERNEL(THREADS) cholesky_f64(const __grid_constant__ Args args) { cholesky<double>(args); }

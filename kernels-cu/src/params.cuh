@@ -28,7 +28,10 @@ namespace fft {
 constexpr int POINTS = 0, PITCH = 1, COLUMNS = 2, STRIDE = 3, BEFORE = 4, INNER = 5, SUBS = 6, LEVELS = 7, SWAPS = 8, PAIRED = 9, WORDS = 10;
 }
 namespace eliminate {
-constexpr int ROWS = 0, PIVOTS = 1, COLUMNS = 2, PITCH = 3, PIVOTING = 4, LANES = 5, BATCH = 6, FIRST = 7, A_ROW = 8, A_COLUMN = 9, B_ROW = 10, B_COLUMN = 11, A_BATCH = 12, B_BATCH = 13, WORDS = 14;
+constexpr int ROWS = 0, PIVOTS = 1, COLUMNS = 2, PITCH = 3, PIVOTING = 4, LANES = 5, BATCH = 6, A_ROW = 7, A_COLUMN = 8, B_ROW = 9, B_COLUMN = 10, A_BATCH = 11, B_BATCH = 12, WORDS = 13;
+}
+namespace panel {
+constexpr int ROWS = 0, WIDTH = 1, SIDE = 2, PIVOTING = 3, WORDS = 4;
 }
 namespace cholesky {
 constexpr int SIDE = 0, PITCH = 1, LANES = 2, BATCH = 3, FIRST = 4, A_ROW = 5, A_COLUMN = 6, A_BATCH = 7, WORDS = 8;
@@ -131,7 +134,7 @@ namespace Eliminate {
 constexpr int THREADS = 256, ITEMS = 1;
 }
 namespace Panel {
-constexpr int THREADS = 256, ITEMS = 1;
+constexpr int THREADS = 1024, ITEMS = 1;
 }
 namespace Cholesky {
 constexpr int THREADS = 256, ITEMS = 1;

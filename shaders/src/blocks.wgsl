@@ -3,7 +3,7 @@
 //               fused step, and is divided by the diagonal.
 //   trail:      c(i, j) loses a(i, k) b(k, j) of a block's k in the same order.
 //   arrange:    a matrix, or the identity, with its rows in another order, its lower triangle, or all of it.
-//   swap_rows:  rows of what lies beside a panel.
+//   swap_rows:  rows of what lies beside a panel, to where the panel's went.
 //   check_diagonal: the first element of a diagonal that is zero, infinite or NaN.
 // minus(a, b, c) = c - a b rounded once; div, bits: arithmetic that gives the same bits on every device.
 
@@ -43,24 +43,29 @@ const TILE = 64u;
 const TERMS = {{ 8 if wide else 16 }}u;
 var<workgroup> left: array<Num, TERMS * TILE>;
 var<workgroup> right: array<Num, TERMS * TILE>;
+{% elif step == 3 %}
+// Columns of a group, and the most rows that a panel moves.
+const COLUMNS = 32u;
+var<workgroup> moved: array<Num, 32u * COLUMNS>;
 {% elif step == 4 %}
 var<workgroup> places: array<u32, THREADS>;
 {% endif %}
 
 {% set entries = ["substitute", "trail", "arrange", "swap_rows", "check_diagonal"] %}
-@compute @workgroup_size(256)
+@compute @workgroup_size({{ 64 if step == 0 else 256 }})
 fn {{ entries[step] }}(@builtin(workgroup_id) id: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
     let group = (id.z * grid.y + id.y) * grid.x + id.x;
     if (group >= args.groups) {
         return;
     }
 {% if step == 0 %}
-    let thread = group * THREADS + lane;
-    if (thread >= args.batch * args.columns) {
+    let parts = (args.columns + 63u) / 64u;
+    let system = group / parts;
+    let column = group % parts * 64u + lane;
+    if (column >= args.columns) {
         return;
     }
-    let system = thread / args.columns;
-    let first = system * args.x_batch + args.x_first + thread % args.columns * args.x_column;
+    let first = system * args.x_batch + args.x_first + column * args.x_column;
     let triangle = system * args.t_batch + args.t_first;
     let backward = (args.form & 1u) != 0u;
     let unit = (args.form & 2u) != 0u;
@@ -110,15 +115,20 @@ fn {{ entries[step] }}(@builtin(workgroup_id) id: vec3<u32>, @builtin(num_workgr
     }
     for (var start = 0u; start < args.terms; start += TERMS) {
         for (var e = lane; e < TERMS * TILE; e += THREADS) {
-            let s = start + e / TILE;
-            let k = select(s, args.terms - 1u - s, backward);
-            let i = row + e % TILE;
-            if (i < args.rows && s < args.terms) {
-                left[e] = {{ "load_a" if apart else "load_x" }}({{ "from_a" if apart else "from_x + args.a_first" }} + i * args.a_row + k * args.a_column);
+            // Neighbours read what lies side by side.
+            let for_a = select(vec2(e / TILE, e % TILE), vec2(e % TERMS, e / TERMS), args.a_column == 1u);
+            let for_b = select(vec2(e / TILE, e % TILE), vec2(e % TERMS, e / TERMS), args.b_row == 1u);
+            let sa = start + for_a.x;
+            let i = row + for_a.y;
+            if (i < args.rows && sa < args.terms) {
+                let k = select(sa, args.terms - 1u - sa, backward);
+                left[for_a.x * TILE + for_a.y] = {{ "load_a" if apart else "load_x" }}({{ "from_a" if apart else "from_x + args.a_first" }} + i * args.a_row + k * args.a_column);
             }
-            let j = column + e % TILE;
-            if (j < args.columns && s < args.terms) {
-                right[e] = load_x(from_x + args.b_first + k * args.b_row + j * args.b_column);
+            let sb = start + for_b.x;
+            let j = column + for_b.y;
+            if (j < args.columns && sb < args.terms) {
+                let k = select(sb, args.terms - 1u - sb, backward);
+                right[for_b.x * TILE + for_b.y] = load_x(from_x + args.b_first + k * args.b_row + j * args.b_column);
             }
         }
         workgroupBarrier();
@@ -159,21 +169,24 @@ fn {{ entries[step] }}(@builtin(workgroup_id) id: vec3<u32>, @builtin(num_workgr
     store_x(system * args.x_batch + i * args.x_row + j * args.x_column, v);
 {% elif step == 3 %}
     let beside = args.side - args.width;
-    let thread = group * THREADS + lane;
-    if (thread >= args.batch * beside) {
-        return;
-    }
-    let system = thread / beside;
-    let j = thread % beside;
+    let parts = (beside + COLUMNS - 1u) / COLUMNS;
+    let system = group / parts;
+    let line = lane / COLUMNS;
+    let j = group % parts * COLUMNS + lane % COLUMNS;
     let column = system * args.side * args.side + select(j, j + args.width, j >= args.first);
-    for (var k = 0u; k < args.width; k++) {
-        let p = swaps[system * args.width + k];
-        let a = column + (args.first + k) * args.side;
-        let b = column + p * args.side;
-        if (a != b) {
-            let v = load_x(a);
-            store_x(a, load_x(b));
-            store_x(b, v);
+    let moves = system * 2u * args.width;
+    for (var m = line; m < 2u * args.width; m += THREADS / COLUMNS) {
+        let row = swaps[moves + m];
+        if (j < beside && row != NOWHERE) {
+            moved[m * COLUMNS + lane % COLUMNS] = load_x(column + select(args.first + m - args.width, row, m < args.width) * args.side);
+        }
+    }
+    storageBarrier();
+    workgroupBarrier();
+    for (var m = line; m < 2u * args.width; m += THREADS / COLUMNS) {
+        let row = swaps[moves + m];
+        if (j < beside && row != NOWHERE) {
+            store_x(column + select(row, args.first + m, m < args.width) * args.side, moved[m * COLUMNS + lane % COLUMNS]);
         }
     }
 {% else %}

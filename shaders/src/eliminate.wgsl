@@ -1,6 +1,6 @@
 // Elimination of square matrices, with right-hand sides beside them: element (i, j) loses l(i, k) u(k, j) in ascending k, each by one fused step, and below
-// the diagonal it is divided by the pivot. A team of invocations has a system: in shared memory, in memory, or (panel) columns of a matrix in memory where it
-// lies. Whoever has right-hand sides substitutes backwards, in descending k.
+// the diagonal it is divided by the pivot. A team of invocations has a system: in shared memory, or in memory. Whoever has right-hand sides
+// substitutes backwards, in descending k.
 // minus(a, b, c) = c - a b rounded once; div, mul, bits: arithmetic that gives the same bits on every device.
 
 {% include "solve_numbers.wgsl" %}
@@ -12,7 +12,7 @@ var<workgroup> order: array<u32, THREADS>;
 var<workgroup> keys: array<Bits, THREADS>;
 var<workgroup> places: array<u32, THREADS>;
 
-{% for name, there in [["a", not memory or full], ["b", rhs == 1], ["x", memory], ["det", panel]] %}
+{% for name, there in [["a", not memory or full], ["b", rhs == 1], ["x", memory]] %}
 {% if there %}
 fn load_{{ name }}(i: u32) -> Num {
 {% if wide %}
@@ -25,7 +25,7 @@ fn load_{{ name }}(i: u32) -> Num {
 {% endif %}
 {% endfor %}
 
-{% for name, there in [["x", memory or lu], ["y", rhs > 0 or det], ["det", panel]] %}
+{% for name, there in [["x", memory or lu], ["y", rhs > 0 or det]] %}
 {% if there %}
 fn store_{{ name }}(i: u32, v: Num) {
     let word = bits(v);
@@ -85,7 +85,7 @@ fn key(v: Num) -> Bits {
 }
 
 @compute @workgroup_size(256)
-fn {{ "panel" if panel else "eliminate" }}(@builtin(workgroup_id) id: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
+fn eliminate(@builtin(workgroup_id) id: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
     let group = (id.z * grid.y + id.y) * grid.x + id.x;
     if (group >= args.groups) {
         return;
@@ -104,8 +104,8 @@ fn {{ "panel" if panel else "eliminate" }}(@builtin(workgroup_id) id: vec3<u32>,
 {% if memory %}
     let i0 = own / column_lanes;
     let j0 = own % column_lanes;
-    let base = (system * (args.first + rows) + args.first) * pitch + args.first;
-    let orders = system * (args.first + rows) + args.first;
+    let base = system * rows * pitch;
+    let orders = system * rows;
 {% else %}
     let i0 = own % row_lanes;
     let j0 = own / row_lanes;
@@ -113,20 +113,10 @@ fn {{ "panel" if panel else "eliminate" }}(@builtin(workgroup_id) id: vec3<u32>,
     let orders = team * rows;
 {% endif %}
     var status = 0u;
-{% if det or panel %}
+{% if det %}
     var product: Num = {{ "1.0lf" if wide else "1.0f" }};
 {% endif %}
 
-{% if panel %}
-    if (args.first == 0u) {
-        for (var i = own; i < rows; i += size) {
-            put_order(orders + i, i);
-        }
-    } else {
-        status = states[args.skip_states + system];
-        product = load_det(system);
-    }
-{% else %}
     for (var i = own / row_lanes; i < rows; i += column_lanes) {
         for (var j = own % row_lanes; j < n; j += row_lanes) {
             put(base + i * pitch + j, load_a(system * args.a_batch + i * args.a_row + j * args.a_column));
@@ -147,7 +137,6 @@ fn {{ "panel" if panel else "eliminate" }}(@builtin(workgroup_id) id: vec3<u32>,
     for (var i = own; i < rows; i += size) {
         put_order(orders + i, i);
     }
-{% endif %}
     meet();
 
     for (var k = 0u; k < n; k++) {
@@ -215,25 +204,20 @@ fn {{ "panel" if panel else "eliminate" }}(@builtin(workgroup_id) id: vec3<u32>,
                 }
 {% endif %}
             }
-{% if panel %}
-            if (own == 0u) {
-                swaps[system * n + k] = args.first + p;
-            }
-{% endif %}
             meet();
         }
         let pivot = element(diagonal);
         let found = key(pivot);
         if (status == 0u) {
-{% if det or panel %}
+{% if det %}
             if (p != k) {
                 product = bitcast<Num>(bitcast<Bits>(product) ^ (SIZE + {{ "1lu" if wide else "1u" }}));
             }
             product = mul(product, pivot);
 {% endif %}
             if (found == NOTHING || found >= INFINITE) {
-                status = args.first + k + 1u;
-{% if det or panel %}
+                status = k + 1u;
+{% if det %}
                 product = bitcast<Num>(select(NAN, NOTHING, found == NOTHING));
 {% endif %}
             }
@@ -254,7 +238,7 @@ fn {{ "panel" if panel else "eliminate" }}(@builtin(workgroup_id) id: vec3<u32>,
         meet();
     }
 
-{% if not panel and rhs > 0 %}
+{% if rhs > 0 %}
     for (var left = n; left > 0u; left--) {
         let k = left - 1u;
         let pivot = element(base + k * (pitch + 1u));
@@ -298,9 +282,7 @@ fn {{ "panel" if panel else "eliminate" }}(@builtin(workgroup_id) id: vec3<u32>,
 {% if not det %}
         states[args.skip_states + system] = status;
 {% endif %}
-{% if panel %}
-        store_det(system, product);
-{% elif det %}
+{% if det %}
         store_y(system, product);
 {% endif %}
     }

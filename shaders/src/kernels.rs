@@ -7,7 +7,7 @@
 mod dense;
 mod sorts;
 
-use dense::{BLOCKS, CHOLESKY, CONTRACT, CONTRACT_FIXED, CONVOLVE, ELIMINATE, FFT};
+use dense::{BLOCKS, CHOLESKY, CONTRACT, CONTRACT_FIXED, CONVOLVE, ELIMINATE, FFT, PANEL};
 use sorts::TOP_K;
 pub use sorts::{MERGE, MERGE_SORT, MERGE_SORT_WINDOWS, SEARCH, SEGMENTED_SORT, SORT};
 
@@ -86,8 +86,8 @@ pub fn shared(name: &str) -> Option<Shader> {
         "contract_fixed" => (CONTRACT_FIXED, "contract_fixed", &[("step", 2)]),
         "convolve" => (CONVOLVE, "convolve", &[]),
         "fft" => (FFT, "fft", &[]),
-        "eliminate" => (ELIMINATE, "eliminate", &[("panel", 0)]),
-        "panel" => (ELIMINATE, "panel", &[("panel", 1), ("memory", 1), ("full", 0), ("rhs", 0), ("lu", 0), ("det", 0)]),
+        "eliminate" => (ELIMINATE, "eliminate", &[]),
+        "panel" => (PANEL, "panel", &[]),
         "cholesky" => (CHOLESKY, "cholesky", &[]),
         "substitute" => (BLOCKS, "substitute", &[("step", 0)]),
         "trail" => (BLOCKS, "trail", &[("step", 1)]),

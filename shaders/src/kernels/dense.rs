@@ -51,14 +51,26 @@ pub(super) const ELIMINATE: Template = Template {
     text: include_str!("../eliminate.wgsl"),
     args: &[],
     bindings: &[
-        Extra { name: "a", access: "read", ty: WORDS, when: Some("not panel") },
+        Extra { name: "a", access: "read", ty: WORDS, when: None },
         Extra { name: "b", access: "read", ty: WORDS, when: Some("rhs == 1") },
         Extra { name: "x", access: "read_write", ty: WORDS, when: Some("memory or lu") },
         Extra { name: "y", access: "read_write", ty: WORDS, when: Some("rhs > 0 or det") },
-        Extra { name: "det", access: "read_write", ty: WORDS, when: Some("panel") },
         Extra { name: "perm", access: "read_write", ty: WORDS, when: Some("memory or lu") },
         Extra { name: "states", access: "read_write", ty: WORDS, when: Some("not det") },
-        Extra { name: "swaps", access: "read_write", ty: WORDS, when: Some("panel") },
+    ],
+};
+
+/// P10, columns of matrices where they lie.
+pub(super) const PANEL: Template = Template {
+    name: "panel.wgsl",
+    text: include_str!("../panel.wgsl"),
+    args: &[],
+    bindings: &[
+        Extra { name: "x", access: "read_write", ty: WORDS, when: None },
+        Extra { name: "det", access: "read_write", ty: WORDS, when: None },
+        Extra { name: "perm", access: "read_write", ty: WORDS, when: None },
+        Extra { name: "states", access: "read_write", ty: WORDS, when: None },
+        Extra { name: "swaps", access: "read_write", ty: WORDS, when: None },
     ],
 };
 

@@ -188,7 +188,7 @@ kernel_params! {
     }
     /// Parameters of eliminations. Steps are in elements.
     EliminateParams("eliminate") {
-        /// Rows that are left.
+        /// Rows.
         rows: u32,
         /// Columns that are eliminated.
         pivots: u32,
@@ -202,8 +202,6 @@ kernel_params! {
         lanes: u32,
         /// Systems.
         batch: u32,
-        /// Rows and columns before these.
-        first: u32,
         /// Step from a row of A to the next.
         a_row: u32,
         /// Step from a column of A to the next.
@@ -216,6 +214,17 @@ kernel_params! {
         a_batch: u32,
         /// Step from a matrix B to the next.
         b_batch: u32,
+    }
+    /// Parameters of columns of squares, from their diagonals down.
+    PanelParams("panel") {
+        /// Rows that are left.
+        rows: u32,
+        /// Columns.
+        width: u32,
+        /// Rows and columns of a square.
+        side: u32,
+        /// Whether pivots are looked for.
+        pivoting: u32,
     }
     /// Parameters of Cholesky's factors. Steps are in elements.
     CholeskyParams("cholesky") {

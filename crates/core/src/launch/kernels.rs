@@ -93,8 +93,8 @@ kernels! {
             read("a", Reach::Whole), read("b", Reach::Whole), write("x", Reach::Whole), write("y", Reach::Whole), write("perm", Reach::Whole),
             write("states", Reach::Whole)
         ];
-    /// P10, columns of matrices where they lie.
-    PANEL: EliminateParams = "lu", "panel", entry("panel_{wide:f32|f64}", 256, 1), Items::Each(1), [
+    /// P10, columns of matrices where they lie, one by one from memory, or as many at once as registers have room for.
+    PANEL: PanelParams = "lu", "panel", entry("panel_{across}_{wide:f32|f64}", 1024, 1), Items::Each(1), [
             write("x", Reach::Whole), write("det", Reach::Whole), write("perm", Reach::Whole), write("states", Reach::Whole), scratch("swaps")
         ];
     /// P10, Cholesky's factors in shared memory, of batches, and of blocks of the diagonal.

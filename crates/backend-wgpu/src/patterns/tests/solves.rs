@@ -27,7 +27,7 @@ fn eliminations_in_shared_memory_in_memory_and_of_panels() {
             }
         }
     }
-    accept(PANEL.def(), &NAMES, &[]);
+    accept(PANEL.def(), &NAMES, &[("across", 16)]);
 }
 
 #[test]

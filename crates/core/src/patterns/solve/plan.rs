@@ -1,5 +1,6 @@
 //! Launches of solves: batches of small systems in shared memory, others by blocks of columns.
 
+mod panels;
 mod triangles;
 
 use super::task::{Pivoting, SolveArithmetic, SolveKind, SolveTask};
@@ -8,16 +9,16 @@ use crate::caps::Numerics;
 use crate::element::DType;
 use crate::error::{Error, Result};
 use crate::launch::kernels::{
-    ARRANGE, ArrangeParams, ELIMINATE, EliminateParams, Kernel, PANEL, SUBSTITUTE, SWAP_ROWS, SubstituteParams, SwapRowsParams, TRAIL,
-    TrailParams,
+    ARRANGE, ArrangeParams, ELIMINATE, EliminateParams, Kernel, SUBSTITUTE, SubstituteParams, TRAIL, TrailParams,
 };
 use crate::launch::params::Params;
 use crate::launch::{Array, Choice, Code, KernelSpec, Launcher, Operators, Piece, Work};
 use crate::patterns::product::Steps;
+use panels::Factors;
 
 /// Threads of a group.
 const THREADS: u64 = 256;
-/// Columns of a block.
+/// Rows and columns of a block of the diagonal that one kernel takes.
 const BLOCK: u64 = 32;
 /// Rows and columns of a tile of what follows a block.
 const TILE: u64 = 64;
@@ -63,6 +64,11 @@ const fn dense(rows: u64, columns: u64) -> Steps {
 struct Triangle<'a, R> {
     apart: Option<(Place<'a, R>, u64)>,
     steps: Steps,
+}
+
+/// The greatest multiple of a unit by a power of two that is less than a width above it.
+const fn half(width: u64, unit: u64) -> u64 {
+    unit << ((width - 1) / unit).ilog2()
 }
 
 impl<R> Clone for Triangle<'_, R> {
@@ -164,12 +170,12 @@ impl<'d, B: Launcher> Plan<'d, B> {
             _ if self.is_whole() => n * (n + self.task.carried()),
             _ => n * n,
         };
-        self.device.scratch(&[count * of_matrix * size, count * n * 4, count * size, count * 4, count * self.block() * 4])
+        self.device.scratch(&[count * of_matrix * size, count * n * 4, count * size, count * 4, count * 2 * self.widest() * 4])
     }
 
-    /// Columns of a block.
-    fn block(&self) -> u64 {
-        if self.task.block == 0 { BLOCK } else { self.task.block.min(THREADS) }.min(self.task.n)
+    /// Rows and columns of a block of the diagonal, of which a kernel takes so many.
+    const fn block(&self, most: u64) -> u64 {
+        if self.task.block == 0 || self.task.block > most { most } else { self.task.block }
     }
 
     fn systems(&self, arrays: &Arrays<'_, B::Raw>) -> Result<()> {
@@ -211,7 +217,7 @@ impl<'d, B: Launcher> Plan<'d, B> {
     fn teams(&self, rows: u64, bytes: u64) -> (u32, u64) {
         let row_lanes = rows.next_power_of_two().clamp(1, TILE);
         let room = (self.room() / bytes.max(1)).max(1);
-        let systems = (THREADS / row_lanes).min(1 << room.ilog2());
+        let systems = (THREADS / row_lanes).min(1 << room.ilog2()).min(self.task.batch.next_power_of_two());
         ((row_lanes | (THREADS / systems / row_lanes) << 16) as u32, self.task.batch.div_ceil(systems))
     }
 
@@ -232,7 +238,6 @@ impl<'d, B: Launcher> Plan<'d, B> {
                 | u32::from(kind == SolveKind::Inverse) << 2,
             lanes,
             batch: batch as u32,
-            first: 0,
             a_row: a_steps.row as u32,
             a_column: a_steps.column as u32,
             b_row: b_steps.row as u32,
@@ -286,7 +291,7 @@ impl<'d, B: Launcher> Plan<'d, B> {
         let det = if kind == SolveKind::Determinant { arrays.x } else { self.piece(arrays, 2, dtype.size_bytes())? };
         let states = arrays.states.map_or_else(|| self.piece(arrays, 3, 4), Ok)?;
         self.arrange(Some((arrays.a, self.task.a_steps)), None, (matrix, dense(n, n)), (n, false))?;
-        self.factor(matrix, perm, det, (states, self.piece(arrays, 4, 4)?))?;
+        self.factor(&Factors { matrix, perm, det, states, swaps: self.piece(arrays, 4, 4)? }, (0, n))?;
         let carried = self.task.carried();
         if carried == 0 {
             return Ok(());
@@ -295,77 +300,31 @@ impl<'d, B: Launcher> Plan<'d, B> {
         let b = if kind == SolveKind::Inverse { None } else { b };
         self.arrange(b, Some(perm), (arrays.x, dense(n, carried)), (carried, false))?;
         let whole = Triangle { apart: Some((matrix, batch * n * n)), steps: dense(n, n) };
-        let x = (arrays.x, dense(n, carried), carried);
-        self.substitutions(whole, x, (false, true), None)?;
-        self.substitutions(whole, x, (true, false), Some(states))
+        let x = (arrays.x, 0, dense(n, carried), carried);
+        self.substitutions(whole, x, (0, n), (false, true), None)?;
+        self.substitutions(whole, x, (0, n), (true, false), Some(states))
     }
 
-    /// The factors of matrices where they lie.
-    fn factor(
-        &self,
-        matrix: Place<'_, B::Raw>,
-        perm: Place<'_, B::Raw>,
-        det: Place<'_, B::Raw>,
-        (states, swaps): (Place<'_, B::Raw>, Place<'_, B::Raw>),
-    ) -> Result<()> {
-        let SolveTask { pivoting, n, batch, .. } = self.task;
-        let x = self.floats(matrix, batch * n * n);
-        let pivoted = pivoting != Pivoting::None;
-        for first in (0..n).step_by(self.block() as usize) {
-            let width = self.block().min(n - first);
-            let left = n - first - width;
-            let swaps = Array { raw: Some(swaps.0), offset: 4 * swaps.1, size: 1, len: batch * width * 4, origin: 0 };
-            let params = EliminateParams {
-                rows: (n - first) as u32,
-                pivots: width as u32,
-                columns: width as u32,
-                pitch: n as u32,
-                pivoting: pivoted.into(),
-                lanes: 8 | 32 << 16,
-                batch: batch as u32,
-                first: first as u32,
-                ..EliminateParams::default()
-            };
-            let all = [x, self.floats(det, batch), Array::of(perm, 4, batch * n), Array::of(states, 4, batch), swaps];
-            self.launch(&PANEL, &params, &[], &all, (&["minus", "div", "mul", "bits"], batch, 0))?;
-            if pivoted && n > width {
-                let params = SwapRowsParams { side: n as u32, first: first as u32, width: width as u32, batch: batch as u32 };
-                let groups = (batch * (n - width)).div_ceil(THREADS);
-                let choices = [("apart", 0), ("checked", 0), ("identity", 0), ("permuted", 0)];
-                self.launch(&SWAP_ROWS, &params, &choices, &[x, swaps], (&["bits"], groups, 0))?;
-            }
-            if left > 0 {
-                let own = Triangle { apart: None, steps: dense(n, n) };
-                // Columns to the right of the panel, and what is left of them below it.
-                let beside = (matrix, first + width, dense(n, n), left);
-                self.substitute(own, beside, (first, width), (false, true), None)?;
-                self.trail(own, beside, (first, width), (first + width, left), (0, None))?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Right-hand sides by a triangle, block after block.
+    /// Right-hand sides by a triangle from a row on: by the first part of it, then what is left of them by the second. X has the columns from one on.
     fn substitutions(
         &self,
         triangle: Triangle<'_, B::Raw>,
-        (x, steps, columns): (Place<'_, B::Raw>, Steps, u64),
+        x: (Place<'_, B::Raw>, u64, Steps, u64),
+        (mut first, mut width): (u64, u64),
         (backward, unit): (bool, bool),
         states: Option<Place<'_, B::Raw>>,
     ) -> Result<()> {
-        let (n, block) = (self.task.n, self.block());
-        let blocks = n.div_ceil(block);
-        for k in 0..blocks {
-            let first = if backward { blocks - 1 - k } else { k } * block;
-            let width = block.min(n - first);
-            let all = (x, 0, steps, columns);
-            self.substitute(triangle, all, (first, width), (backward, unit), states)?;
-            let rest = if backward { (0, first) } else { (first + width, n - first - width) };
-            if rest.1 > 0 {
-                self.trail(triangle, all, (first, width), rest, (u32::from(backward), None))?;
-            }
+        let side = self.block(BLOCK);
+        while width > side {
+            // Parts by half read and write what is left least often. Few columns do not occupy a device, and their chains are what takes time.
+            let part = if x.3 < TILE { side } else { half(width, side) };
+            let left = width - part;
+            let (at, rest) = if backward { (first + left, first) } else { (first, first + part) };
+            self.substitutions(triangle, x, (at, part), (backward, unit), states)?;
+            self.trail(triangle, x, (at, part), (rest, left), (u32::from(backward), None))?;
+            (first, width) = (rest, left);
         }
-        Ok(())
+        self.substitute(triangle, x, (first, width), (backward, unit), states)
     }
 
     /// Elements of an array of X, whose columns begin at one of them.
@@ -403,7 +362,7 @@ impl<'d, B: Launcher> Plan<'d, B> {
             states.map_or(Array::NONE, |states| Array::of(states, 4, self.task.batch)),
             self.floats(x, self.extent(steps, (column, columns))),
         ];
-        let groups = (self.task.batch * columns).div_ceil(THREADS);
+        let groups = self.task.batch * columns.div_ceil(TILE);
         self.launch(&SUBSTITUTE, &params, &choices, &all, (&["minus", "div", "bits"], groups, 0))
     }
 
@@ -417,22 +376,30 @@ impl<'d, B: Launcher> Plan<'d, B> {
         (form, b): (u32, Option<(u64, Steps)>),
     ) -> Result<()> {
         let t = triangle.steps;
-        let (b_first, b_steps) = b.unwrap_or((first * steps.row + column * steps.column, steps));
+        let mut a = (row * t.row + first * t.column, t);
+        let mut b = b.unwrap_or((first * steps.row + column * steps.column, steps));
+        let (mut of_c, mut sides) = (steps, (rows, columns));
+        if steps.row < steps.column && triangle.apart.is_none() {
+            // The transpose, whose rows lie in memory one after the other.
+            let turned = |steps: Steps| Steps { row: steps.column, column: steps.row, ..steps };
+            (a, b) = ((b.0, turned(b.1)), (a.0, turned(a.1)));
+            (of_c, sides) = (turned(steps), (columns, rows));
+        }
         let params = TrailParams {
-            rows: rows as u32,
-            columns: columns as u32,
+            rows: sides.0 as u32,
+            columns: sides.1 as u32,
             terms: width as u32,
             form,
-            a_first: (row * t.row + first * t.column) as u32,
-            a_row: t.row as u32,
-            a_column: t.column as u32,
-            a_batch: t.batch as u32,
-            b_first: b_first as u32,
-            b_row: b_steps.row as u32,
-            b_column: b_steps.column as u32,
+            a_first: a.0 as u32,
+            a_row: a.1.row as u32,
+            a_column: a.1.column as u32,
+            a_batch: a.1.batch as u32,
+            b_first: b.0 as u32,
+            b_row: b.1.row as u32,
+            b_column: b.1.column as u32,
             c_first: (row * steps.row + column * steps.column) as u32,
-            c_row: steps.row as u32,
-            c_column: steps.column as u32,
+            c_row: of_c.row as u32,
+            c_column: of_c.column as u32,
             x_batch: steps.batch as u32,
         };
         let choices = [("apart", triangle.apart.is_some().into()), ("checked", 0), ("identity", 0), ("permuted", 0)];

@@ -1,6 +1,6 @@
 //! Launches of triangular solves and of Cholesky's factors.
 
-use super::{Arrays, Place, Plan, THREADS, Triangle, dense};
+use super::{Arrays, BLOCK, Place, Plan, THREADS, Triangle, dense, half};
 use crate::error::{Error, Result};
 use crate::launch::kernels::{CHECK_DIAGONAL, CHOLESKY, CholeskyParams, DiagonalParams};
 use crate::launch::{Array, Launcher};
@@ -27,27 +27,33 @@ impl<B: Launcher> Plan<'_, B> {
         let (Some(b), true) = (arrays.b, rights > 0) else { return Ok(()) };
         self.arrange(Some((b, b_steps)), None, (arrays.x, x_steps), (rights, false))?;
         let triangle = Triangle { apart: Some((arrays.a, of_a)), steps: a_steps };
-        self.substitutions(triangle, (arrays.x, x_steps, rights), (upper, unit), Some(states))
+        self.substitutions(triangle, (arrays.x, 0, x_steps, rights), (0, n), (upper, unit), Some(states))
     }
 
     /// Factors by blocks.
     pub(super) fn cholesky(&self, arrays: &Arrays<'_, B::Raw>) -> Result<()> {
         let n = self.task.n;
         self.arrange(Some((arrays.a, self.task.a_steps)), None, (arrays.x, dense(n, n)), (n, true))?;
+        self.squares(arrays, (0, n))
+    }
+
+    /// Squares on the diagonal: the first part, the rows below it, then what is left of the second.
+    fn squares(&self, arrays: &Arrays<'_, B::Raw>, (mut first, mut width): (u64, u64)) -> Result<()> {
+        let n = self.task.n;
         // The factor's rows as right-hand sides: the transpose.
         let turned = Steps { row: 1, column: n, batch: n * n };
         let own = Triangle { apart: None, steps: dense(n, n) };
-        for first in (0..n).step_by(self.block() as usize) {
-            let width = self.block().min(n - first);
-            let (row, left) = (first + width, n - first - width);
-            self.cholesky_block(None, arrays, (first, width))?;
-            if left > 0 {
-                self.substitute(own, (arrays.x, row, turned, left), (first, width), (false, false), None)?;
-                let b = (row * n + first, turned);
-                self.trail(own, (arrays.x, row, dense(n, n), left), (first, width), (row, left), (2, Some(b)))?;
-            }
+        let block = self.block(BLOCK);
+        while width > block {
+            let part = half(width, block);
+            let (row, left) = (first + part, width - part);
+            self.squares(arrays, (first, part))?;
+            self.substitutions(own, (arrays.x, row, turned, left), (first, part), (false, false), None)?;
+            let b = (row * n + first, turned);
+            self.trail(own, (arrays.x, row, dense(n, n), left), (first, part), (row, left), (2, Some(b)))?;
+            (first, width) = (row, left);
         }
-        Ok(())
+        self.cholesky_block(None, arrays, (first, width))
     }
 
     /// Factors of whole matrices, or of blocks where they lie.
