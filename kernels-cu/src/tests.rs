@@ -194,7 +194,7 @@ fn the_ptx_fits_its_budgets() {
     const FOLDER: u64 = 10_010_000;
     const FILE: u64 = 1_730_000;
     const ENTRY: u64 = 251_000;
-    const CARRIED: u64 = 890_000;
+    const CARRIED: u64 = 895_000;
 
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("ptx");
     let committed = fs::read_dir(&folder).expect("ptx").map(|entry| size(&entry.expect("entry").path())).sum();
