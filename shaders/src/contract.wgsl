@@ -181,6 +181,12 @@ fn contract(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) gr
 {% endfor %}
 {% endfor %}
 {% endif %}
+{% if guarded %}
+    // Workgroup memory holds what another left; a barrier precedes the first tile.
+    if (lane == 0u) {
+        atomicStore(&risky, 0u);
+    }
+{% endif %}
     var block = 0u;
     var end_of_block = k_first + args.block;
     var next_a = no_a();

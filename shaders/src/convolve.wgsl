@@ -66,6 +66,12 @@ fn convolve(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) gr
     var t{{ g }} = vec4<Value>();
 {% endfor %}
 {% endif %}
+{% if guarded %}
+    // Workgroup memory holds what another left; a barrier precedes the first rows.
+    if (lane == 0u) {
+        atomicStore(&risky, 0u);
+    }
+{% endif %}
     var is_first = true;
     var left = args.block;
     for (var slab = 0u; slab < args.taps_y; slab += SLAB) {

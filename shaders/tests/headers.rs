@@ -23,3 +23,29 @@ fn truth_values_are_joined_without_a_branch() {
         assert!(!line.contains("&&") && !line.contains("||"), "naga makes a branch of this: {line}");
     }
 }
+
+/// Workgroup memory holds what another workgroup left: whatever is counted or flagged there is given its first value by the kernel.
+#[test]
+fn atomics_of_workgroups_are_set_before_they_are_used() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let paths =
+        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).filter(|path| path.extension().is_some_and(|e| e == "wgsl"));
+    let texts: Vec<(String, String)> = paths.map(|path| (path.display().to_string(), fs::read_to_string(path).unwrap())).collect();
+    let all: String = texts.iter().map(|(_, text)| text.as_str()).collect();
+    let mut found = 0;
+    for (path, text) in &texts {
+        // What has no entry is part of other texts.
+        let place = if text.contains("@compute") { text } else { &all };
+        for line in text.lines().filter(|line| line.starts_with("var<workgroup>") && line.contains("atomic<")) {
+            let name = line["var<workgroup>".len()..].split(':').next().unwrap().trim();
+            // A flag is raised by 1, and begins with another value.
+            let sets = |call: &str| {
+                let mut calls = place.match_indices(call).map(|(at, _)| place[at..].lines().next().unwrap());
+                calls.any(|call| !call.trim_end_matches([')', ';']).ends_with(", 1u"))
+            };
+            assert!(sets(&format!("atomicStore(&{name},")) || sets(&format!("atomicStore(&{name}[")), "{path}: {name}");
+            found += 1;
+        }
+    }
+    assert!(found > 15, "{found} atomics");
+}
