@@ -1,5 +1,5 @@
-// Operands of products that are packed: see contract_packed.cuh.
-#include "contract_packed.cuh"
+// Operands of products that are packed: see contract_pack.cuh.
+#include "contract_pack.cuh"
 
 IW_KERNEL(THREADS) contract_greatest(const __grid_constant__ Args args) { packed::greatest(args); }
 IW_KERNEL(THREADS) contract_pack_words(const __grid_constant__ Args args) { packed::pack(args); }

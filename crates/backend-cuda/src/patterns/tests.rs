@@ -40,14 +40,9 @@ fn check_text(template: &str, entry: &str, fills: &[Fill<'_>]) {
     let name = format!("isowarp-{}-{:?}", entry, std::thread::current().id()).replace(['(', ')'], "");
     let path = dir.join(format!("{name}.ptx"));
     std::fs::write(&path, &text).expect("the temporary folder can be written");
-    // Matrix instructions are for later ones.
-    let architectures = match () {
-        () if text.contains(".target sm_90a") => &["sm_90a"][..],
-        () if text.contains(".target sm_90") => &["sm_90"],
-        () if text.contains(".target sm_80") => &["sm_80", "sm_90"],
-        () => &["sm_70", "sm_90"],
-    };
-    for &arch in architectures {
+    // The one that it is for, and a current one; what is for one alone runs on no other.
+    let oldest = text.lines().find_map(|line| line.strip_prefix(".target ")).expect("a target");
+    for arch in [oldest, if oldest.ends_with('a') { oldest } else { "sm_90" }] {
         let out =
             Command::new(&ptxas).args(["-arch", arch, "-o", "/dev/null", "-v"]).arg(&path).output().expect("PTXAS names an assembler");
         let log = String::from_utf8_lossy(&out.stderr);
