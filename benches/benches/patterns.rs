@@ -2,11 +2,13 @@
 //! one table with the backends side by side, which is written as Markdown, HTML and SVG too.
 //!
 //! `cargo bench -- reduce` measures what has that in its name. The textbook variants are measured where they are asked for: `cargo bench --
-//! reduce_variants`. ISOWARP_BENCH_SIZES and ISOWARP_BENCH_SIDES ask for other sizes of arrays and images.
+//! reduce_variants`. ISOWARP_BENCH_SIZES and ISOWARP_BENCH_SIDES ask for other sizes of arrays and images. On a software adapter what takes longer than half
+//! a second a call is left out, and named at the end.
 
 use criterion::{BenchmarkId, Criterion, Throughput};
-use isowarp::Selector;
 use isowarp::backend::Backend as _;
+use isowarp::caps::DeviceKind;
+use isowarp::{Device, Selector};
 use isowarp_benches::results::{Opened, open};
 use isowarp_benches::works::{Ready, Shape, Work, copies, works};
 use isowarp_benches::{criterion as measured, page, parse_sizes, render};
@@ -24,11 +26,25 @@ const MEASURED: (&str, &str) = ("2^20", "1024");
 /// The same where each function runs once, to see that it does.
 const TESTED: (&str, &str) = ("2^10", "32");
 
-/// Results by criterion's names of groups and functions, and the cases that failed.
+/// The longest call on a software adapter, of which each clock would take a dozen.
+const LONGEST: Duration = Duration::from_millis(500);
+
+/// Results by criterion's names of groups and functions, the cases that failed, and those that took too long.
 #[derive(Default)]
 struct Log {
+    /// What a name has to contain, where times are measured.
+    wanted: Option<Vec<String>>,
     measured: RefCell<BTreeSet<(String, String)>>,
     failed: RefCell<Vec<String>>,
+    slow: RefCell<Vec<String>>,
+}
+
+impl Log {
+    /// Whether a call is timed before a function is: where it is measured and may take seconds.
+    fn tries_first(&self, id: &str, device: &Device) -> bool {
+        let is_software = device.caps().backend == "wgpu" && device.caps().kind == DeviceKind::Cpu;
+        is_software && self.wanted.as_ref().is_some_and(|wanted| wanted.iter().all(|part| id.contains(part.as_str())))
+    }
 }
 
 fn main() -> ExitCode {
@@ -60,7 +76,8 @@ fn run() -> Result<bool, Box<dyn Error>> {
         .configure_from_args();
     let devices: Vec<Opened> = [Selector::Cuda, Selector::Wgpu, Selector::Cpu].into_iter().filter_map(|s| open(s).ok()).collect();
     let variants = arguments.iter().any(|a| a.contains("_variants"));
-    let log = Log::default();
+    let wanted = measuring.then(|| arguments.iter().filter(|a| !a.starts_with('-')).cloned().collect());
+    let log = Log { wanted, ..Log::default() };
     for work in works().into_iter().filter(|w| variants || !w.is_rung()) {
         let sizes: Vec<u64> = if work.is_image() { sides.iter().map(|s| s * s).collect() } else { sizes.clone() };
         for n in sizes.into_iter().filter(|&n| work.takes(n)) {
@@ -71,6 +88,7 @@ fn run() -> Result<bool, Box<dyn Error>> {
     if measuring && !log.measured.borrow().is_empty() {
         conclude(&folder, devices, &log)?;
     }
+    log.slow.into_inner().iter().for_each(|what| println!("left out: {what}"));
     let failed = log.failed.into_inner();
     failed.iter().for_each(|what| println!("not measured: {what}"));
     Ok(failed.is_empty())
@@ -113,6 +131,14 @@ fn group(c: &mut Criterion, work: &Work, n: u64, devices: &[Opened], log: &Log) 
             let taken = device.time(&mut || calls(calls_of_one)).expect("the pattern runs");
             Duration::from_secs_f64(taken.expect("the device has a clock"))
         };
+        if log.tries_first(&id, device) {
+            let call = catch_unwind(AssertUnwindSafe(|| wall(1))).unwrap_or_default();
+            if call > LONGEST {
+                log.measured.borrow_mut().remove(&(id.clone(), backend.to_owned()));
+                log.slow.borrow_mut().push(format!("{id} on {backend}, {:.1} s a call", call.as_secs_f64()));
+                continue;
+            }
+        }
         // A case that one device cannot run, for its size say, must not lose the figures of the others.
         let done = catch_unwind(AssertUnwindSafe(|| {
             group.bench_function(BenchmarkId::new(backend, "wall"), |b| {
