@@ -32,7 +32,7 @@ const LONGEST: Duration = Duration::from_millis(500);
 /// Results by criterion's names of groups and functions, the cases that failed, and those that took too long.
 #[derive(Default)]
 struct Log {
-    /// What a name has to contain, where times are measured.
+    /// Parts that a name has to contain, where times are measured.
     wanted: Option<Vec<String>>,
     measured: RefCell<BTreeSet<(String, String)>>,
     failed: RefCell<Vec<String>>,

@@ -12,7 +12,7 @@ struct Warpgroups {
 constexpr int TM = Warpgroups::TM, TN = Warpgroups::TN, STAGES = 4, BLOCK = packed::SIDE * 128, LEFT = TM / 64, RIGHT = TN / 64, STAGE = (LEFT + RIGHT) * BLOCK;
 constexpr int CONSUMERS = 256, ALL = CONSUMERS + WARP, SUMS = TN / 2, PITCH_C = TN + 8;
 
-// What matrix instructions read: blocks of 8 rows of 128 bytes, swizzled.
+// The descriptor of an operand in shared memory: blocks of 8 rows of 128 bytes, swizzled.
 IW_DEVICE uint64_t descriptor(uint32_t address) { return (uint64_t)(address >> 4 & 0x3fffu) | (uint64_t)1 << 16 | (uint64_t)64 << 32 | (uint64_t)1 << 62; }
 
 IW_DEVICE void wait(uint32_t barrier, uint32_t parity) {
@@ -92,7 +92,7 @@ IW_DEVICE void product_of_blocks(const Args& args) {
 #pragma unroll 1
         for (int k = 0; k < 8; k += 2) multiply_lines(sum, a + k, b + k);
         asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
-        // What the chunk before was read from is empty then.
+        // The stage of the chunk before is empty then.
         asm volatile("wgmma.wait_group.sync.aligned 1;" ::: "memory");
         if (chunk > 0 && t % 128 == 0) arrive(empty + 8 * ((chunk - 1) % STAGES));
     }

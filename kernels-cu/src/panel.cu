@@ -86,7 +86,7 @@ IW_DEVICE void panel(const Args& args) {
     using N = Num<T>;
     using Bits = typename N::Bits;
     constexpr uint32_t AT_ONCE = 16 / sizeof(T);
-    // What warps have found, in turn, and whose rows the pivots were in.
+    // Candidates of warps, in turn, and the rows that pivots were in.
     __shared__ struct {
         alignas(16) T heads[2][WARPS][ACROSS];
         Bits sizes[2][WARPS];
@@ -188,7 +188,7 @@ IW_DEVICE void panel(const Args& args) {
         order[thread] = above;
         if (position[0] != NOWHERE) order[position[0]] = own;
     }
-    // What is left are multipliers.
+    // Multipliers are left.
 #pragma unroll
     for (uint32_t r = 0; r < DOWN; ++r) {
         if (position[r] == NOWHERE) continue;

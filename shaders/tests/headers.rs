@@ -34,7 +34,7 @@ fn atomics_of_workgroups_are_set_before_they_are_used() {
     let all: String = texts.iter().map(|(_, text)| text.as_str()).collect();
     let mut found = 0;
     for (path, text) in &texts {
-        // What has no entry is part of other texts.
+        // A text without an entry is part of others.
         let place = if text.contains("@compute") { text } else { &all };
         for line in text.lines().filter(|line| line.starts_with("var<workgroup>") && line.contains("atomic<")) {
             let name = line["var<workgroup>".len()..].split(':').next().unwrap().trim();
