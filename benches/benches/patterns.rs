@@ -21,7 +21,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-/// Elements of arrays, and sides of square images, where nothing else is asked for: all groups together take some ten minutes on a laptop.
+/// Elements of arrays, and sides of square images, where nothing else is asked for.
 const MEASURED: (&str, &str) = ("2^20", "1024");
 /// The same where each function runs once, to see that it does.
 const TESTED: (&str, &str) = ("2^10", "32");
