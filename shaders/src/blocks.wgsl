@@ -14,12 +14,7 @@
 {% for name, there in [["a", loads_a], ["x", has_x]] %}
 {% if there %}
 fn load_{{ name }}(i: u32) -> Num {
-{% if wide %}
-    let at = args.skip_{{ name }} + 2u * i;
-    return bitcast<f64>(u64({{ name }}[at]) | (u64({{ name }}[at + 1u]) << 32u));
-{% else %}
-    return bitcast<f32>({{ name }}[args.skip_{{ name }} + i]);
-{% endif %}
+{% include "solve_load.wgsl" %}
 }
 {% endif %}
 {% endfor %}
@@ -28,13 +23,8 @@ fn store_x(i: u32, v: Num) {
     store_word(i, bits(v));
 }
 fn store_word(i: u32, word: Bits) {
-{% if wide %}
-    let at = args.skip_x + 2u * i;
-    x[at] = u32(word & 0xfffffffflu);
-    x[at + 1u] = u32(word >> 32u);
-{% else %}
-    x[args.skip_x + i] = word;
-{% endif %}
+{% set name = "x" %}
+{% include "solve_store.wgsl" %}
 }
 {% endif %}
 

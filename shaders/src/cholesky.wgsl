@@ -6,24 +6,14 @@
 
 var<workgroup> space: array<Num, {{ 1536 if wide else 3328 }}>;
 
-{% set from = "a" if apart else "x" %}
+{% set name = "a" if apart else "x" %}
 fn load(i: u32) -> Num {
-{% if wide %}
-    let at = args.skip_{{ from }} + 2u * i;
-    return bitcast<f64>(u64({{ from }}[at]) | (u64({{ from }}[at + 1u]) << 32u));
-{% else %}
-    return bitcast<f32>({{ from }}[args.skip_{{ from }} + i]);
-{% endif %}
+{% include "solve_load.wgsl" %}
 }
 fn store(i: u32, v: Num) {
     let word = bits(v);
-{% if wide %}
-    let at = args.skip_x + 2u * i;
-    x[at] = u32(word & 0xfffffffflu);
-    x[at + 1u] = u32(word >> 32u);
-{% else %}
-    x[args.skip_x + i] = word;
-{% endif %}
+{% set name = "x" %}
+{% include "solve_store.wgsl" %}
 }
 
 @compute @workgroup_size(256)

@@ -15,12 +15,7 @@ var<workgroup> places: array<u32, THREADS>;
 {% for name, there in [["a", not memory or full], ["b", rhs == 1], ["x", memory]] %}
 {% if there %}
 fn load_{{ name }}(i: u32) -> Num {
-{% if wide %}
-    let at = args.skip_{{ name }} + 2u * i;
-    return bitcast<f64>(u64({{ name }}[at]) | (u64({{ name }}[at + 1u]) << 32u));
-{% else %}
-    return bitcast<f32>({{ name }}[args.skip_{{ name }} + i]);
-{% endif %}
+{% include "solve_load.wgsl" %}
 }
 {% endif %}
 {% endfor %}
@@ -29,13 +24,7 @@ fn load_{{ name }}(i: u32) -> Num {
 {% if there %}
 fn store_{{ name }}(i: u32, v: Num) {
     let word = bits(v);
-{% if wide %}
-    let at = args.skip_{{ name }} + 2u * i;
-    {{ name }}[at] = u32(word & 0xfffffffflu);
-    {{ name }}[at + 1u] = u32(word >> 32u);
-{% else %}
-    {{ name }}[args.skip_{{ name }} + i] = word;
-{% endif %}
+{% include "solve_store.wgsl" %}
 }
 {% endif %}
 {% endfor %}

@@ -44,7 +44,7 @@ pub fn expand(template: &Template, holes: &BTreeMap<&str, u32>) -> Result<String
 }
 
 /// Parts that templates include.
-const PARTS: [(&str, &str); 22] = [
+const PARTS: [(&str, &str); 24] = [
     ("element_at.wgsl", include_str!("element_at.wgsl")),
     ("filter_careful.wgsl", include_str!("filter_careful.wgsl")),
     ("lanes.wgsl", include_str!("lanes.wgsl")),
@@ -61,7 +61,9 @@ const PARTS: [(&str, &str); 22] = [
     ("scan_nodes.wgsl", include_str!("scan_nodes.wgsl")),
     ("scan_totals.wgsl", include_str!("scan_totals.wgsl")),
     ("scan_walk.wgsl", include_str!("scan_walk.wgsl")),
+    ("solve_load.wgsl", include_str!("solve_load.wgsl")),
     ("solve_numbers.wgsl", include_str!("solve_numbers.wgsl")),
+    ("solve_store.wgsl", include_str!("solve_store.wgsl")),
     ("sort_key.wgsl", include_str!("sort_key.wgsl")),
     ("sort_rank.wgsl", include_str!("sort_rank.wgsl")),
     ("sort_tile.wgsl", include_str!("sort_tile.wgsl")),
