@@ -49,7 +49,7 @@ IW_DEVICE void layer(const Args& args) {
 
     const uint32_t t = threadIdx.x, lane = lane_id(), warp = warp_id();
     const Axis z(args, of::DEPTH, of::WINDOWS_Z, of::STEPS_Z), y(args, of::HEIGHT, of::WINDOWS_Y, of::STEPS_Y), x(args, of::WIDTH, of::WINDOWS_X, of::STEPS_X);
-    const uint32_t filters = args.u[of::FILTERS], groups = args.u[of::GROUPS], per_block = args.u[of::BLOCK];
+    const uint32_t filters = args.u[of::FILTERS], groups = args.u[of::CHANNEL_GROUPS], per_block = args.u[of::BLOCK];
     const uint32_t windows = z.windows * y.windows * x.windows, all = windows * args.u[of::IMAGES], points = z.n * y.n * x.n;
     const uint32_t taps = z.taps * y.taps * x.taps, depth = taps * args.u[of::CHANNELS];
     const uint32_t tiles_m = (filters + TM - 1) / TM, tiles_n = (all + TN - 1) / TN;

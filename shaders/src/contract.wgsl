@@ -13,6 +13,10 @@ const FOURS_B = {{ 4 * rn * tk }}u;
 {% set down = rm // 4 %}
 {% set right = rn // 4 %}
 
+{% if guarded and step != 2 %}
+{% include "contract_risky.wgsl" %}
+{% endif %}
+
 {% if step == 2 %}
 @compute @workgroup_size(256)
 fn contract_fold(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
@@ -32,10 +36,30 @@ fn contract_fold(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroup
     epilogue1(batch * args.c_batch + place / args.columns * args.c_row + place % args.columns, total);
 }
 {% elif step == 1 %}
-// A product that has few columns: an invocation takes a row of A, of one block of k, and up to four columns of B, which lie in shared memory. Sums go to
-// memory by block, of a product that is turned to the place of its transpose.
+// A product that has few columns: an invocation takes a row of A, of one block of k, and up to four columns of B, which lie in shared memory. It reads several
+// vectors of its row at once, so that no line of a cache is asked for twice. Sums go to memory by block, of a product that is turned to the place of its transpose.
 {% set span = 256 if type == 1 else 512 %}
-var<workgroup> few: array<Value, {{ 4 * span }}>;
+{% set deep = 4 if type == 1 else 8 %}
+var<workgroup> few: array<vec4<Value>, {{ span }}>;
+{% if guarded %}
+// Flag: the adapter's own fma may not be used with these elements of B.
+var<workgroup> risky: atomic<u32>;
+{% endif %}
+
+// Sums of up to four columns go on by a term.
+fn take(x: Value, y: vec4<Value>, sum: vec4<Value>, count: u32) -> vec4<Value> {
+{% if rolled %}
+    var after = sum;
+    for (var c = 0u; c < count; c++) {
+        after[c] = op_fused(x, y[c], sum[c]);
+    }
+    return after;
+{% elif guarded %}
+    return careful(x, y, sum);
+{% else %}
+    return fused_4(vec4<Value>(x), y, sum);
+{% endif %}
+}
 
 @compute @workgroup_size(256)
 fn contract_thin(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
@@ -59,33 +83,66 @@ fn contract_thin(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroup
     let other = batch * args.b_batch + args.b_column * j;
 
     var sum = vec4<Value>();
+{% if guarded %}
+    if (lane == 0u) {
+        atomicStore(&risky, 0u);
+    }
+{% endif %}
     let k_end = min(args.terms, (part + 1u) * args.block);
     for (var start = part * args.block; start < k_end; start += {{ span }}u) {
         let span = min(k_end - start, {{ span }}u);
         workgroupBarrier();
-        for (var e = lane; e < count * {{ span }}u; e += 256u) {
-            let q = e % {{ span }}u;
-            if (q < span) {
-                few[e] = load_b1(other + args.b_column * (e / {{ span }}u) + args.b_row * (start + q));
+        for (var q = lane; q < span; q += 256u) {
+            let at = other + args.b_row * (start + q);
+            var y = vec4<Value>();
+            for (var c = 0u; c < count; c++) {
+                y[c] = load_b1(at + args.b_column * c);
             }
+            few[q] = y;
+{% if guarded %}
+            if (is_risky(y)) {
+                atomicStore(&risky, 1u);
+            }
+{% endif %}
         }
         workgroupBarrier();
-        for (var q = 0u; q < span; q += 4u) {
+        var q = 0u;
+{% if not rolled %}
+{% if guarded %}
+        let is_careful = atomicLoad(&risky) != 0u;
+{% endif %}
+        for (; q + {{ 4 * deep }}u <= span; q += {{ 4 * deep }}u) {
             let at = first + along * (start + q);
-            let here = min(span - q, 4u);
-            var v = vec4<Value>();
-            if (in_vectors && here == 4u) {
-                v = load_a4(at);
+{% for d in range(deep) %}
+            var v{{ d }}: vec4<Value>;
+{% endfor %}
+            if (in_vectors) {
+{% for d in range(deep) %}
+                v{{ d }} = load_a4(at + {{ 4 * d }}u * along);
+{% endfor %}
             } else {
-                for (var e = 0u; e < here; e++) {
-                    v[e] = load_a1(at + along * e);
-                }
+{% for d in range(deep) %}
+                v{{ d }} = vec4<Value>({% for e in range(4) %}load_a1(at + {{ 4 * d + e }}u * along){% if e < 3 %}, {% endif %}{% endfor %});
+{% endfor %}
             }
-            for (var e = 0u; e < here; e++) {
-                for (var c = 0u; c < count; c++) {
-                    sum[c] = op_fused(v[e], few[c * {{ span }}u + q + e], sum[c]);
+{% if guarded %}
+            if (is_careful || {% for d in range(deep) %}is_risky(v{{ d }}){% if d + 1 < deep %} || {% endif %}{% endfor %}) {
+                var all = array<vec4<Value>, {{ deep }}>({% for d in range(deep) %}v{{ d }}, {% endfor %});
+                for (var e = 0u; e < {{ 4 * deep }}u; e++) {
+                    sum = careful(all[e / 4u][e % 4u], few[q + e], sum);
                 }
+                continue;
             }
+{% endif %}
+{% for d in range(deep) %}
+{% for e in range(4) %}
+            sum = fused_4(vec4<Value>(v{{ d }}.{{ "xyzw"[e] }}), few[q + {{ 4 * d + e }}u], sum);
+{% endfor %}
+{% endfor %}
+        }
+{% endif %}
+        for (; q < span; q++) {
+            sum = take(load_a1(first + along * (start + q)), few[q], sum, count);
         }
     }
     if (i < args.rows) {
@@ -101,11 +158,6 @@ var<workgroup> b_tile: array<vec4<Value>, {{ tk * (4 * rn + 1) }}>;
 {% if guarded %}
 // One more than the last block of k in which the adapter's own fma may not be used.
 var<workgroup> risky: atomic<u32>;
-
-// Zero, or at least 2^-40: products of such numbers are multiples of 2^-126, and so are their sums, of which none is subnormal then.
-fn is_risky(v: vec4<f32>) -> bool {
-    return any(((bitcast<vec4<u32>>(v) << vec4<u32>(1u)) - vec4<u32>(1u)) < vec4<u32>((87u << 24u) - 1u));
-}
 {% endif %}
 
 {# Four neighbours across of an operand, of one k. What is behind the last k is -0 of A, and +0 of B: their product changes no sum, nor its sign. #}
@@ -203,91 +255,10 @@ fn contract(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) gr
             }
         }
         if (k > k_first) {
-{% if rolled %}
-            let count = min(TK, k_end - (k - TK));
-            for (var q = 0u; q < count; q++) {
-                for (var g = 0u; g < {{ rm * right }}u; g++) {
-                    let r = g / {{ right }}u;
-                    let x = a_tile[q * PITCH_A + row + r / 4u * 16u][r % 4u];
-                    let y = b_tile[q * PITCH_B + column + g % {{ right }}u * 16u];
-                    let before = sums[g];
-                    var after = before;
-                    for (var e = 0u; e < 4u; e++) {
-                        after[e] = op_fused(x, y[e], before[e]);
-                    }
-                    sums[g] = after;
-                }
-            }
-{% else %}
-{% if guarded %}
-            if (atomicLoad(&risky) == block + 1u) {
-                for (var q = 0u; q < TK; q++) {
-{% for r4 in range(down) %}
-                    let x{{ r4 }} = a_tile[q * PITCH_A + row + {{ 16 * r4 }}u];
-{% endfor %}
-{% for c in range(right) %}
-                    let y{{ c }} = b_tile[q * PITCH_B + column + {{ 16 * c }}u];
-{% endfor %}
-{% for r in range(rm) %}
-{% for c in range(right) %}
-                    s{{ r }}_{{ c }} = careful(x{{ r // 4 }}.{{ "xyzw"[r % 4] }}, y{{ c }}, s{{ r }}_{{ c }});
-{% endfor %}
-{% endfor %}
-                }
-            } else {
-{% else %}
-            {
-{% endif %}
-                for (var q = 0u; q < TK; q++) {
-{% for r4 in range(down) %}
-                    let x{{ r4 }} = a_tile[q * PITCH_A + row + {{ 16 * r4 }}u];
-{% endfor %}
-{% for c in range(right) %}
-                    let y{{ c }} = b_tile[q * PITCH_B + column + {{ 16 * c }}u];
-{% endfor %}
-{% for r in range(rm) %}
-{% for c in range(right) %}
-                    s{{ r }}_{{ c }} = fused_4(vec4<Value>(x{{ r // 4 }}.{{ "xyzw"[r % 4] }}), y{{ c }}, s{{ r }}_{{ c }});
-{% endfor %}
-{% endfor %}
-                }
-            }
-{% endif %}
+{% include "contract_steps.wgsl" %}
         }
         if (k >= end_of_block || !more) {
-{% if rolled %}
-            for (var g = 0u; g < {{ rm * right }}u; g++) {
-                let sum = sums[g];
-                let before = totals[g];
-                var total = sum;
-                if (block > 0u) {
-                    for (var e = 0u; e < 4u; e++) {
-                        total[e] = op_add(before[e], sum[e]);
-                    }
-                }
-                totals[g] = total;
-                sums[g] = vec4<Value>();
-            }
-{% else %}
-            if (block > 0u) {
-{% for r in range(rm) %}
-{% for c in range(right) %}
-                t{{ r }}_{{ c }} = op_add_4(t{{ r }}_{{ c }}, s{{ r }}_{{ c }});
-{% endfor %}
-{% endfor %}
-            } else {
-{% for r in range(rm) %}
-{% for c in range(right) %}
-                t{{ r }}_{{ c }} = s{{ r }}_{{ c }};
-{% endfor %}
-{% endfor %}
-            }
-{% for r in range(rm) %}
-{% for c in range(right) %}
-            s{{ r }}_{{ c }} = vec4<Value>();
-{% endfor %}
-{% endfor %}
-{% endif %}
+{% include "contract_add_block.wgsl" %}
             block++;
             end_of_block += args.block;
         }

@@ -1,24 +1,23 @@
 // Convolutions of planes: C(y, x) is the sum over the taps of a filter, row by row, of weight times element, in blocks of taps. A block is a chain of fma that
-// starts with +0; blocks are added left to right. Integers wrap. A workgroup takes a tile of 8 rows of results, and an invocation EACH neighbours of a row.
-// The elements that a few rows of taps read lie in shared memory, by the border's rule.
+// starts with +0; blocks are added left to right. Integers wrap. A workgroup takes a tile of results, and an invocation four neighbours of each of R rows.
+// The elements that a few rows of taps read lie in shared memory, by the border's rule; a row of them is read once for all rows of results that have taps there.
 
-{% set each = 4 if type == 1 else 8 %}
-{% set slab = 2 if type == 1 else 4 %}
-const EACH = {{ each }}u;
-const ROWS = 8u;
-const SPAN = {{ 32 * each }}u;                            // columns of results of a tile
-const SLAB = {{ slab }}u;                              // rows of taps that go together
-const PITCH = {{ (32 * each + 32) // each * (each + 1) }}u;   // an element in so many is left out, so that lanes read different banks
+{% set down = 1 if type == 1 else 2 %}
+{% set slab = 4 if type == 1 else 8 %}
+const R = {{ down }}u;
+const ROWS = {{ 8 * down }}u;
+const SPAN = 128u;                 // columns of results of a tile
+const SLAB = {{ slab }}u;          // rows of taps that go together
+const PITCH = 41u;                 // vectors from a row of the tile to the next, and of weights
+const PITCH_W = 9u;
 
-var<workgroup> tile: array<Value, {{ (7 + slab) * ((32 * each + 32) // each * (each + 1)) }}>;
-var<workgroup> weights: array<Value, {{ 33 * slab }}>;
+var<workgroup> tile: array<vec4<Value>, {{ (8 * down + slab - 1) * 41 }}>;
+var<workgroup> weights: array<vec4<Value>, {{ slab * 9 }}>;
 {% if guarded %}
 // Flag: the adapter's own fma may not be used (see contract.wgsl).
 var<workgroup> risky: atomic<u32>;
 
-fn is_risky(v: f32) -> bool {
-    return ((bitcast<u32>(v) << 1u) - 1u) < (87u << 24u) - 1u;
-}
+{% include "contract_risky.wgsl" %}
 {% endif %}
 
 // The element that index i of an axis of n reads, or -1 for zero.
@@ -37,10 +36,71 @@ fn resolve(i: i32, n: i32) -> i32 {
     return select(k, min(k, period - k), args.border == 2u);
 }
 
+// Four neighbours of a row, which begin at index x.
+fn fetch(first: u32, y: i32, x: i32) -> vec4<Value> {
+    var v = vec4<Value>();
+    if (y >= 0i) {
+        for (var e = 0i; e < 4i; e++) {
+            let at = resolve(x + e, i32(args.image_width));
+            if (at >= 0i) {
+                v[e] = load_b1(first + u32(y) * args.image_width + u32(at));
+            }
+        }
+    }
+    return v;
+}
+
+// Sums of the block of taps that is under way, and of those before it.
+var<private> sums: array<vec4<Value>, {{ down }}>;
+var<private> totals: array<vec4<Value>, {{ down }}>;
+
+// What is in row `y` of the elements for taps of these rows, tap by tap: where a block ends, and where the adapter's fma may not be used.
+fn take_row_by_taps(at: u32, y: u32, slab: u32, rows: u32) {
+    for (var r = 0u; r < R; r++) {
+        if (y < r || y - r >= rows) {
+            continue;
+        }
+        var sum = sums[r];
+        let before = (slab + y - r) * args.taps_x;
+        var in_block = before % args.block;
+        for (var kx = 0u; kx < args.taps_x; kx++) {
+            if (in_block == args.block) {
+                in_block = 0u;
+            }
+            if (in_block == 0u && before + kx > 0u) {
+                var total = sum;
+                if (before + kx != args.block) {
 {% if rolled %}
-var<private> sums: array<Value, {{ each }}>;
-var<private> totals: array<Value, {{ each }}>;
+                    let earlier = totals[r];
+                    for (var e = 0u; e < 4u; e++) {
+                        total[e] = op_add(earlier[e], sum[e]);
+                    }
+{% else %}
+                    total = op_add_4(totals[r], sum);
 {% endif %}
+                }
+                totals[r] = total;
+                sum = vec4<Value>();
+            }
+            in_block++;
+            let w = weights[(y - r) * PITCH_W + kx / 4u][kx % 4u];
+{% if rolled %}
+            for (var e = 0u; e < 4u; e++) {
+                let place = kx + e;
+                sum[e] = op_fused(w, tile[at + place / 4u][place % 4u], sum[e]);
+            }
+{% else %}
+            var v = vec4<Value>();
+            for (var e = 0u; e < 4u; e++) {
+                let place = kx + e;
+                v[e] = tile[at + place / 4u][place % 4u];
+            }
+            sum = {{ "careful(w, v, sum)" if guarded else "fused_4(vec4<Value>(w), v, sum)" }};
+{% endif %}
+        }
+        sums[r] = sum;
+    }
+}
 
 @compute @workgroup_size(256)
 fn convolve(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
@@ -57,13 +117,16 @@ fn convolve(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) gr
     let first = plane * args.image_width * args.image_height;
     let filter_first = plane % args.filters * args.taps_x * args.taps_y;
     let column = lane % 32u;
-    let row = lane / 32u;
-    let wide = SPAN + args.taps_x - 1u;
+    let row = lane / 32u * R;
+    let units = (SPAN + args.taps_x + 2u) / 4u;
+    let of_weights = (args.taps_x + 3u) / 4u;
+    let fours = args.taps_x / 4u;
+    let rest = args.taps_x % 4u;
+    let several = args.taps_x * args.taps_y > args.block;
 
 {% if not rolled %}
-{% for g in range(each // 4) %}
-    var s{{ g }} = vec4<Value>();
-    var t{{ g }} = vec4<Value>();
+{% for r in range(down) %}
+    var s{{ r }} = vec4<Value>();
 {% endfor %}
 {% endif %}
 {% if guarded %}
@@ -72,43 +135,44 @@ fn convolve(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) gr
         atomicStore(&risky, 0u);
     }
 {% endif %}
-    var is_first = true;
-    var left = args.block;
     for (var slab = 0u; slab < args.taps_y; slab += SLAB) {
         let rows = min(SLAB, args.taps_y - slab);
         workgroupBarrier();
-        let left_x = i32(x0) - i32(args.before_x);
+        let left = i32(x0) - i32(args.before_x);
         let top = i32(y0 + slab) - i32(args.before_y);
-        let high = ROWS + rows - 1u;
-        let is_inner = min(left_x, top) >= 0i && left_x <= i32(args.image_width) - i32(wide) && top <= i32(args.image_height) - i32(high);
-        var r = lane / wide;
-        var c = lane % wide;
+        let high = min(args.height - y0, ROWS) + rows - 1u;
+        let is_inner = min(left, top) >= 0i && left <= i32(args.image_width) - i32(4u * units) && top <= i32(args.image_height) - i32(high);
+        var r = lane / units;
+        var c = lane % units;
         while (r < high) {
-            var y = top + i32(r);
-            var x = left_x + i32(c);
-            if (!is_inner) {
-                y = resolve(y, i32(args.image_height));
-                x = resolve(x, i32(args.image_width));
+            var v: vec4<Value>;
+            if (is_inner) {
+                let at = first + u32(top + i32(r)) * args.image_width + u32(left) + 4u * c;
+                v = vec4<Value>(load_b1(at), load_b1(at + 1u), load_b1(at + 2u), load_b1(at + 3u));
+            } else {
+                v = fetch(first, resolve(top + i32(r), i32(args.image_height)), left + i32(4u * c));
             }
-            var v = Value();
-            if (min(x, y) >= 0i) {
-                v = load_b1(first + u32(y) * args.image_width + u32(x));
-            }
-            tile[r * PITCH + c + c / EACH] = v;
+            tile[r * PITCH + c] = v;
 {% if guarded %}
             if (is_risky(v)) {
                 atomicStore(&risky, 1u);
             }
 {% endif %}
-            c += 256u;
-            while (c >= wide) {
-                c -= wide;
+            r += 256u / units;
+            c += 256u % units;
+            if (c >= units) {
+                c -= units;
                 r++;
             }
         }
-        for (var e = lane; e < rows * args.taps_x; e += 256u) {
-            let w = load_a1(filter_first + slab * args.taps_x + e);
-            weights[e] = w;
+        for (var e = lane; e < rows * of_weights; e += 256u) {
+            let of_row = e / of_weights;
+            let kx = e % of_weights * 4u;
+            var w = vec4<Value>();
+            for (var u = 0u; u < 4u && kx + u < args.taps_x; u++) {
+                w[u] = load_a1(filter_first + (slab + of_row) * args.taps_x + kx + u);
+            }
+            weights[of_row * PITCH_W + kx / 4u] = w;
 {% if guarded %}
             if (is_risky(w)) {
                 atomicStore(&risky, 1u);
@@ -116,135 +180,97 @@ fn convolve(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) gr
 {% endif %}
         }
         workgroupBarrier();
-        for (var ky = 0u; ky < rows; ky++) {
-            let start = (row + ky) * PITCH + column * (EACH + 1u);
+{% if guarded %}
+        let is_careful = atomicLoad(&risky) != 0u;
+{% endif %}
+        for (var y = 0u; y < rows + R - 1u; y++) {
+            let at = (row + y) * PITCH + column;
 {% if rolled %}
-            for (var kx = 0u; kx < args.taps_x; kx++) {
-                let w = weights[ky * args.taps_x + kx];
-                for (var e = 0u; e < EACH; e++) {
-                    let q = kx + e;
-                    sums[e] = op_fused(w, tile[start + q + q / EACH], sums[e]);
-                }
-                left--;
-                if (left == 0u) {
-                    for (var e = 0u; e < EACH; e++) {
-                        let sum = sums[e];
-                        var total = sum;
-                        if (!is_first) {
-                            total = op_add(totals[e], sum);
-                        }
-                        totals[e] = total;
-                        sums[e] = Value();
-                    }
-                    is_first = false;
-                    left = args.block;
-                }
+            take_row_by_taps(at, y, slab, rows);
+{% else %}
+            // Tests whether a block ends among these taps.
+            let before = max(slab + y, R - 1u) - (R - 1u);
+            let end = min(slab + y + 1u, args.taps_y) * args.taps_x;
+            var by_taps = several && (end - 1u) / args.block != (max(before * args.taps_x, 1u) - 1u) / args.block;
+{% if guarded %}
+            by_taps |= is_careful;
+{% endif %}
+            if (by_taps) {
+{% for r in range(down) %}
+                sums[{{ r }}] = s{{ r }};
+{% endfor %}
+                take_row_by_taps(at, y, slab, rows);
+{% for r in range(down) %}
+                s{{ r }} = sums[{{ r }}];
+{% endfor %}
+                continue;
             }
-{% else %}
-            // The elements of a tap, of which each further tap needs one more.
-{% for j in range(each - 1) %}
-            var p{{ j }} = tile[start + {{ j }}u];
+            var x0 = tile[at];
+            for (var g = 0u; g < fours; g++) {
+                let x1 = tile[at + g + 1u];
+{% for r in range(down) %}
+                if ({{ "y < rows" if r == 0 else "y >= " ~ r ~ "u" if down == 2 else "true" }}) {
+                    let w = weights[(y - {{ r }}u) * PITCH_W + g];
+                    s{{ r }} = fused_4(vec4<Value>(w.x), x0, s{{ r }});
+                    s{{ r }} = fused_4(vec4<Value>(w.y), vec4<Value>(x0.yzw, x1.x), s{{ r }});
+                    s{{ r }} = fused_4(vec4<Value>(w.z), vec4<Value>(x0.zw, x1.xy), s{{ r }});
+                    s{{ r }} = fused_4(vec4<Value>(w.w), vec4<Value>(x0.w, x1.xyz), s{{ r }});
+                }
 {% endfor %}
-            var p{{ each - 1 }} = Value();
-            for (var kx = 0u; kx < args.taps_x; kx += EACH) {
-                let at = start + kx + kx / EACH;
-                let count = min(EACH, args.taps_x - kx);
-                let of_taps = ky * args.taps_x + kx;
-{% if guarded %}
-                if (count <= left && atomicLoad(&risky) == 0u) {
-{% else %}
-                if (count <= left) {
-{% endif %}
-                    left -= count;
-{% for u in range(each) %}
-                    if ({{ u }}u < count) {
-                        p{{ (u + each - 1) % each }} = tile[at + {{ each - 1 + u + (1 if u > 0 else 0) }}u];
-                        let w = vec4<Value>(weights[of_taps + {{ u }}u]);
-{% for g in range(each // 4) %}
-                        let v{{ g }} = vec4<Value>({% for e in range(4) %}p{{ (u + 4 * g + e) % each }}, {% endfor %});
-                        s{{ g }} = fused_4(w, v{{ g }}, s{{ g }});
-{% endfor %}
+                x0 = x1;
+            }
+            if (rest > 0u) {
+                let x1 = tile[at + fours + 1u];
+{% for r in range(down) %}
+                if ({{ "y < rows" if r == 0 else "y >= " ~ r ~ "u" if down == 2 else "true" }}) {
+                    let w = weights[(y - {{ r }}u) * PITCH_W + fours];
+                    s{{ r }} = fused_4(vec4<Value>(w.x), x0, s{{ r }});
+                    if (rest > 1u) {
+                        s{{ r }} = fused_4(vec4<Value>(w.y), vec4<Value>(x0.yzw, x1.x), s{{ r }});
                     }
-{% endfor %}
-                } else {
-                    for (var u = 0u; u < count; u++) {
-                        let w = weights[of_taps + u];
-                        let q = kx + u;
-{% for g in range(each // 4) %}
-                        var v{{ g }} = vec4<Value>();
-                        for (var e = 0u; e < 4u; e++) {
-                            let place = q + {{ 4 * g }}u + e;
-                            v{{ g }}[e] = tile[start + place + place / EACH];
-                        }
-{% if guarded %}
-                        s{{ g }} = careful(w, v{{ g }}, s{{ g }});
-{% else %}
-                        s{{ g }} = fused_4(vec4<Value>(w), v{{ g }}, s{{ g }});
-{% endif %}
-{% endfor %}
-                        left--;
-                        if (left == 0u && u + 1u < count) {
-{% for g in range(each // 4) %}
-                            t{{ g }} = select(op_add_4(t{{ g }}, s{{ g }}), s{{ g }}, is_first);
-                            s{{ g }} = vec4<Value>();
-{% endfor %}
-                            is_first = false;
-                            left = args.block;
-                        }
-                    }
-                    if (kx + EACH < args.taps_x) {
-{% for j in range(each - 1) %}
-                        p{{ j }} = tile[at + {{ each + 1 + j }}u];
-{% endfor %}
+                    if (rest > 2u) {
+                        s{{ r }} = fused_4(vec4<Value>(w.z), vec4<Value>(x0.zw, x1.xy), s{{ r }});
                     }
                 }
-                if (left == 0u) {
-{% for g in range(each // 4) %}
-                    t{{ g }} = select(op_add_4(t{{ g }}, s{{ g }}), s{{ g }}, is_first);
-                    s{{ g }} = vec4<Value>();
 {% endfor %}
-                    is_first = false;
-                    left = args.block;
-                }
             }
 {% endif %}
         }
-    }
-    if (left != args.block) {
-{% if rolled %}
-        for (var e = 0u; e < EACH; e++) {
-            let sum = sums[e];
-            var total = sum;
-            if (!is_first) {
-                total = op_add(totals[e], sum);
-            }
-            totals[e] = total;
-        }
-{% else %}
-{% for g in range(each // 4) %}
-        t{{ g }} = select(op_add_4(t{{ g }}, s{{ g }}), s{{ g }}, is_first);
-{% endfor %}
-{% endif %}
     }
 
-    let y = y0 + row;
-    let x = x0 + column * EACH;
-    if (y >= args.height || x >= args.width) {
+    let x = x0 + column * 4u;
+    if (x >= args.width) {
         return;
     }
-    let to = (plane * args.height + y) * args.width + x;
-{% for g in range(each // 4) %}
-{% if rolled %}
-    let r{{ g }} = vec4<Value>({% for e in range(4) %}totals[{{ 4 * g + e }}]{% if e < 3 %}, {% endif %}{% endfor %});
-{% else %}
-    let r{{ g }} = t{{ g }};
+{% if not rolled %}
+{% for r in range(down) %}
+    sums[{{ r }}] = s{{ r }};
+{% endfor %}
 {% endif %}
-    if (args.form != 0u && x + {{ 4 * g + 3 }}u < args.width) {
-        epilogue4(to + {{ 4 * g }}u, r{{ g }});
-    } else {
-        for (var e = 0u; e < 4u && x + {{ 4 * g }}u + e < args.width; e++) {
-            epilogue1(to + {{ 4 * g }}u + e, r{{ g }}[e]);
+    for (var r = 0u; r < R; r++) {
+        let y = y0 + row + r;
+        if (y >= args.height) {
+            return;
+        }
+        var v = sums[r];
+        if (several) {
+{% if rolled %}
+            let earlier = totals[r];
+            for (var e = 0u; e < 4u; e++) {
+                v[e] = op_add(earlier[e], v[e]);
+            }
+{% else %}
+            v = op_add_4(totals[r], v);
+{% endif %}
+        }
+        let to = (plane * args.height + y) * args.width + x;
+        // Rows of whole vectors.
+        if (args.form != 0u) {
+            epilogue4(to, v);
+        } else {
+            for (var e = 0u; e < 4u && x + e < args.width; e++) {
+                epilogue1(to + e, v[e]);
+            }
         }
     }
-{% endfor %}
 }

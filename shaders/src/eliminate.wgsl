@@ -11,6 +11,18 @@ var<workgroup> order: array<u32, THREADS>;
 {% endif %}
 var<workgroup> keys: array<Bits, THREADS>;
 var<workgroup> places: array<u32, THREADS>;
+{% if guarded %}
+// Flags of systems: the adapter's own fma may not be used.
+var<workgroup> risky: array<atomic<u32>, THREADS>;
+
+// Tells a number that is neither zero nor at least 2^-40. Products of two of the others are multiples of 2^-126. What is left of a normal number or zero
+// without such a product is normal or zero: it is the number, or nearly the product, or a multiple of 2^-126.
+fn look(team: u32, v: Num) {
+    if ((bitcast<u32>(v) << 1u) - 1u < (87u << 24u) - 1u) {
+        atomicStore(&risky[team], 1u);
+    }
+}
+{% endif %}
 
 {% for name, there in [["a", not memory or full], ["b", rhs == 1], ["x", memory]] %}
 {% if there %}
@@ -73,7 +85,7 @@ fn key(v: Num) -> Bits {
     return select(size, INFINITE + {{ "1lu" if wide else "1u" }}, size > INFINITE);
 }
 
-@compute @workgroup_size(256)
+@compute @workgroup_size(THREADS)
 fn eliminate(@builtin(workgroup_id) id: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
     let group = (id.z * grid.y + id.y) * grid.x + id.x;
     if (group >= args.groups) {
@@ -106,9 +118,17 @@ fn eliminate(@builtin(workgroup_id) id: vec3<u32>, @builtin(num_workgroups) grid
     var product: Num = {{ "1.0lf" if wide else "1.0f" }};
 {% endif %}
 
+{% if guarded %}
+    if (own == 0u) {
+        atomicStore(&risky[team], 0u);
+    }
+    workgroupBarrier();
+{% endif %}
     for (var i = own / row_lanes; i < rows; i += column_lanes) {
         for (var j = own % row_lanes; j < n; j += row_lanes) {
-            put(base + i * pitch + j, load_a(system * args.a_batch + i * args.a_row + j * args.a_column));
+            let v = load_a(system * args.a_batch + i * args.a_row + j * args.a_column);
+            put(base + i * pitch + j, v);
+{{ "            look(team, v);" if guarded else "" }}
         }
     }
 {% if rhs > 0 %}
@@ -117,7 +137,9 @@ fn eliminate(@builtin(workgroup_id) id: vec3<u32>, @builtin(num_workgroups) grid
         let i = e / rights;
         let j = e % rights;
 {% if rhs == 1 %}
-        put(base + i * pitch + n + j, load_b(system * args.b_batch + i * args.b_row + j * args.b_column));
+        let v = load_b(system * args.b_batch + i * args.b_row + j * args.b_column);
+        put(base + i * pitch + n + j, v);
+{{ "        look(team, v);" if guarded else "" }}
 {% else %}
         put(base + i * pitch + n + j, Num(select(0u, 1u, i == j)));
 {% endif %}
@@ -213,12 +235,32 @@ fn eliminate(@builtin(workgroup_id) id: vec3<u32>, @builtin(num_workgroups) grid
         }
         if (found != NOTHING) {
             for (var i = k + 1u + own; i < rows; i += size) {
-                put(base + i * pitch + k, div(element(base + i * pitch + k), pivot));
+                let l = div(element(base + i * pitch + k), pivot);
+                put(base + i * pitch + k, l);
+{{ "                look(team, l);" if guarded else "" }}
             }
         }
+{% if guarded %}
+        for (var j = k + 1u + own; j < columns; j += size) {
+            look(team, element(base + k * pitch + j));
+        }
+{% endif %}
         meet();
+{% if guarded %}
+        let is_careful = atomicLoad(&risky[team]) != 0u;
+{% endif %}
         for (var i = k + 1u + i0; i < rows; i += row_lanes) {
             let l = element(base + i * pitch + k);
+{% if guarded %}
+            if (!is_careful) {
+                let minus_l = bitcast<f32>(bitcast<u32>(l) ^ 0x80000000u);
+                for (var j = k + 1u + j0; j < columns; j += column_lanes) {
+                    let at = base + i * pitch + j;
+                    put(at, iw_fma_native(minus_l, element(base + k * pitch + j), element(at)));
+                }
+                continue;
+            }
+{% endif %}
             for (var j = k + 1u + j0; j < columns; j += column_lanes) {
                 let at = base + i * pitch + j;
                 put(at, minus(l, element(base + k * pitch + j), element(at)));
@@ -233,11 +275,26 @@ fn eliminate(@builtin(workgroup_id) id: vec3<u32>, @builtin(num_workgroups) grid
         let pivot = element(base + k * (pitch + 1u));
         for (var j = own; j < rights; j += size) {
             let at = base + k * pitch + n + j;
-            put(at, div(element(at), pivot));
+            let v = div(element(at), pivot);
+            put(at, v);
+{{ "            look(team, v);" if guarded else "" }}
         }
         meet();
+{% if guarded %}
+        let is_careful = atomicLoad(&risky[team]) != 0u;
+{% endif %}
         for (var i = i0; i < k; i += row_lanes) {
             let u = element(base + i * pitch + k);
+{% if guarded %}
+            if (!is_careful) {
+                let minus_u = bitcast<f32>(bitcast<u32>(u) ^ 0x80000000u);
+                for (var j = j0; j < rights; j += column_lanes) {
+                    let at = base + i * pitch + n + j;
+                    put(at, iw_fma_native(minus_u, element(base + k * pitch + n + j), element(at)));
+                }
+                continue;
+            }
+{% endif %}
             for (var j = j0; j < rights; j += column_lanes) {
                 let at = base + i * pitch + n + j;
                 put(at, minus(u, element(base + k * pitch + n + j), element(at)));

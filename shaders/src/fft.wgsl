@@ -3,17 +3,9 @@
 // The table has the turn of point j of a butterfly at place k after l points at j l + k, and 1 / n in its first entry.
 // add, sub, mul, bits: arithmetic that gives the same bits on every device.
 
-{% if wide %}
-alias Num = f64;
-const CAPACITY = 512u;
-{% else %}
-alias Num = f32;
-const CAPACITY = 1024u;
-{% endif %}
+alias Num = {{ "f64" if wide else "f32" }};
 alias Pair = vec2<Num>;
 const THREADS = 256u;
-
-var<workgroup> space: array<Pair, 2u * CAPACITY>;
 
 {% for name in ["from_", "table"] %}
 fn load_{{ name }}(i: u32) -> Pair {
@@ -72,6 +64,13 @@ fn scale(c: Num, a: Pair) -> Pair {
 fn times(a: Pair, b: Pair) -> Pair {
     return Pair(sub(mul(a.x, b.x), mul(a.y, b.y)), add(mul(a.x, b.y), mul(a.y, b.x)));
 }
+
+{% if two %}
+{% include "fft_two.wgsl" %}
+{% else %}
+const CAPACITY = {{ 512 if wide else 1024 }}u;
+
+var<workgroup> space: array<Pair, 2u * CAPACITY>;
 
 {% set c = (["-0.5lf", "0.8660254037844386lf", "0.30901699437494745lf", "-0.8090169943749475lf", "0.9510565162951535lf", "0.5877852522924731lf",
     "0.6234898018587335lf", "-0.2225209339563144lf", "-0.9009688679024191lf", "0.7818314824680298lf", "0.9749279121818236lf", "0.4338837391175581lf"] if wide else
@@ -214,3 +213,4 @@ fn fft(@builtin(workgroup_id) id: vec3<u32>, @builtin(num_workgroups) grid: vec3
         }
     }
 }
+{% endif %}

@@ -7,7 +7,7 @@
 mod dense;
 mod sorts;
 
-use dense::{BLOCKS, CHOLESKY, CONTRACT, CONTRACT_FIXED, CONVOLVE, ELIMINATE, FFT, PANEL};
+use dense::{BLOCKS, CHOLESKY, CONTRACT, CONTRACT_FIXED, CONVOLVE, CONVOLVE_LAYER, ELIMINATE, FFT, PANEL};
 use sorts::TOP_K;
 pub use sorts::{MERGE, MERGE_SORT, MERGE_SORT_WINDOWS, SEARCH, SEGMENTED_SORT, SORT};
 
@@ -44,8 +44,12 @@ pub fn expand(template: &Template, holes: &BTreeMap<&str, u32>) -> Result<String
 }
 
 /// Parts that templates include.
-const PARTS: [(&str, &str); 24] = [
+const PARTS: [(&str, &str); 28] = [
+    ("contract_add_block.wgsl", include_str!("contract_add_block.wgsl")),
+    ("contract_risky.wgsl", include_str!("contract_risky.wgsl")),
+    ("contract_steps.wgsl", include_str!("contract_steps.wgsl")),
     ("element_at.wgsl", include_str!("element_at.wgsl")),
+    ("fft_two.wgsl", include_str!("fft_two.wgsl")),
     ("filter_careful.wgsl", include_str!("filter_careful.wgsl")),
     ("lanes.wgsl", include_str!("lanes.wgsl")),
     ("look_back.wgsl", include_str!("look_back.wgsl")),
@@ -87,6 +91,7 @@ pub fn shared(name: &str) -> Option<Shader> {
         "contract_pack" => (CONTRACT_FIXED, "contract_pack", &[("step", 1)]),
         "contract_fixed" => (CONTRACT_FIXED, "contract_fixed", &[("step", 2)]),
         "convolve" => (CONVOLVE, "convolve", &[]),
+        "convolve_layer" => (CONVOLVE_LAYER, "convolve_layer", &[]),
         "fft" => (FFT, "fft", &[]),
         "eliminate" => (ELIMINATE, "eliminate", &[]),
         "panel" => (PANEL, "panel", &[]),

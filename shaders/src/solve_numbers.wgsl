@@ -16,5 +16,5 @@ const NAN = 0x7fc00000u;
 const NOTHING = 0u;
 const ONE = 0x3f800000u;
 {% endif %}
-const THREADS = 256u;
 const NOWHERE = 0xffffffffu;
+const THREADS = {{ threads | default(256) }}u;

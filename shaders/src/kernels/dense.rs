@@ -27,6 +27,10 @@ pub(super) const CONTRACT_FIXED: Template = Template {
 /// P12, convolutions of planes.
 pub(super) const CONVOLVE: Template = Template { name: "convolve.wgsl", text: include_str!("../convolve.wgsl"), args: &[], bindings: &[] };
 
+/// P12, convolutions of several channels.
+pub(super) const CONVOLVE_LAYER: Template =
+    Template { name: "convolve_layer.wgsl", text: include_str!("../convolve_layer.wgsl"), args: &[], bindings: &[] };
+
 /// P27, levels of transforms.
 pub(super) const FFT: Template = Template {
     name: "fft.wgsl",

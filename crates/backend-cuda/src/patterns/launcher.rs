@@ -144,7 +144,7 @@ fn count(entry: CudaEntry, spec: &KernelSpec<'_, Buffer>, work: Work<'_>, aligne
         Items::Bytes(bytes) => (bytes / spec.choice("size").max(1)).min(16),
         Items::Each(items) => items,
         Items::Word | Items::Dense | Items::Rows(_) | Items::Map => 4,
-        Items::Contract => 1,
+        Items::Contract | Items::Guarded => 1,
     });
     match work.groups {
         Groups::Of(groups) => groups(work.n),

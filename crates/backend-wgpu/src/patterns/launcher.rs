@@ -83,7 +83,12 @@ impl<'a> Planned<'a> {
             launch::Operators::Body(f) => w.body(f),
             launch::Operators::Words(f) => w.words_of_elements(f),
             launch::Operators::Product { a, b, finish, .. } => w.product(a, b, finish),
-            launch::Operators::Functions(all) => all.iter().for_each(|(name, f)| w.function(f, name)),
+            launch::Operators::Functions(all) => {
+                all.iter().for_each(|(name, f)| w.function(f, name));
+                if self.def.items == Items::Guarded {
+                    w.native_fma();
+                }
+            }
             launch::Operators::Tree { load, combine, finish, from_partials, to_results, first, .. } => {
                 let acc = Accumulator::new(combine.result_types());
                 let source = if from_partials { Source::Partials } else { Source::Leaves(load) };
@@ -170,6 +175,10 @@ impl Wgpu {
         let mut holes = ArrayVec::new();
         let (threads, items) = match spec.kernel.items {
             Items::Each(items) => (256, items),
+            Items::Guarded => {
+                holes.push(("guarded", (spec.choice("wide") == 0 && self.dialect().fma == FmaKind::Guarded).into()));
+                (256, 1)
+            }
             Items::Word => (256, if let size @ 1..4 = spec.choice("size") { 4 / size } else { 4 }),
             Items::Dense => (256, if spec.choice("atomic") == 0 && spec.choice("size") < 4 { 4 / spec.choice("size").max(1) } else { 1 }),
             Items::Bytes(bytes) => (256, (bytes / spec.choice("size").max(1)).min(16)),

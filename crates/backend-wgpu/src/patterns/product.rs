@@ -7,6 +7,13 @@ use isowarp_core::ir::{Func, WgslFma, wgsl_function_4};
 use std::fmt::Write as _;
 
 impl Writer<'_> {
+    /// The adapter's own `fma`, where another one is guarded.
+    pub(super) fn native_fma(&mut self) {
+        if self.options.fma == WgslFma::Guarded {
+            self.calls.insert("iw_fma_native".to_owned());
+        }
+    }
+
     /// All that a product takes: the type `Value` of sums, loads of its operands, a step of a sum, the epilogue.
     pub(super) fn product(&mut self, a: &Func, b: &Func, finish: &Func) {
         let ty = a.result_types().first().copied().unwrap_or(Ty::F32);

@@ -155,7 +155,7 @@ kernel_params! {
         /// Filters of a group.
         filters: u32,
         /// Groups of channels and of filters.
-        groups: u32,
+        channel_groups: u32,
         /// Images.
         images: u32,
         /// Terms of a block.

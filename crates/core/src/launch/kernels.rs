@@ -89,7 +89,7 @@ kernels! {
     FFT: FftParams = "fft", "fft", entry("fft_{two:any|two}_{wide:f32|f64}", 256, 1), Items::Each(1),
         [read("from_", Reach::Whole), read("table", Reach::Whole), write("to", Reach::Whole)];
     /// P10, batches of systems in shared memory, or a system of each in memory.
-    ELIMINATE: EliminateParams = "solve", "eliminate", entry("eliminate_{memory:shared|memory}_{wide:f32|f64}", 256, 1), Items::Each(1), [
+    ELIMINATE: EliminateParams = "solve", "eliminate", entry("eliminate_{memory:shared|memory}_{wide:f32|f64}", 256, 1), Items::Guarded, [
             read("a", Reach::Whole), read("b", Reach::Whole), write("x", Reach::Whole), write("y", Reach::Whole), write("perm", Reach::Whole),
             write("states", Reach::Whole)
         ];

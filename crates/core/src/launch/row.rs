@@ -126,6 +126,8 @@ pub enum WgslCode {
 pub enum Items {
     /// So many.
     Each(u32),
+    /// One, by a template that has a form for an `fma` of `f32` which flushes: the hole `guarded`.
+    Guarded,
     /// A word of narrow elements, else four.
     Word,
     /// A word of narrow elements, unless they take turns at words (the choice `atomic`); else one.

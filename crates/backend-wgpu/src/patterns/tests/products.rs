@@ -7,7 +7,7 @@ use isowarp_core::caps::Numerics;
 use isowarp_core::element::{DType, Ty};
 use isowarp_core::ir::{self, Expr, Func, Param, Traced as _};
 use isowarp_core::launch::kernels::{
-    CONTRACT, CONTRACT_FIXED, CONTRACT_FOLD, CONTRACT_GREATEST, CONTRACT_PACK, CONTRACT_THIN, CONVOLVE, Def,
+    CONTRACT, CONTRACT_FIXED, CONTRACT_FOLD, CONTRACT_GREATEST, CONTRACT_PACK, CONTRACT_THIN, CONVOLVE, CONVOLVE_LAYER, Def,
 };
 use isowarp_core::launch::{Choice, Operators};
 
@@ -54,6 +54,9 @@ fn products_in_loops_written_out_and_guarded() {
                     check(dialect, CONTRACT_FOLD.def(), dtype, &choices);
                     if split == 0 {
                         check(dialect, CONVOLVE.def(), dtype, &choices);
+                        if ty == 0 {
+                            check(dialect, CONVOLVE_LAYER.def(), dtype, &choices[2..]);
+                        }
                     }
                 }
             }

@@ -1,6 +1,7 @@
 //! Texts of solves' kernels, of every choice that their plan makes.
 
-use super::texts::{SHARED, accept_planned, signature};
+use super::texts::{GUARDED, SHARED, accept_planned, planned, signature};
+use crate::seal;
 use isowarp_core::caps::Numerics;
 use isowarp_core::element::DType;
 use isowarp_core::launch::kernels::{ARRANGE, CHECK_DIAGONAL, CHOLESKY, Def, ELIMINATE, PANEL, SUBSTITUTE, SWAP_ROWS, TRAIL};
@@ -22,8 +23,16 @@ fn eliminations_in_shared_memory_in_memory_and_of_panels() {
     for (memory, full) in [(0, 0), (0, 1), (1, 1)] {
         for (rhs, lu, det) in [(0, 0, 0), (1, 0, 0), (2, 0, 0), (0, 1, 0), (0, 0, 1)] {
             if memory == 0 || lu + det == 0 {
-                let choices = [("memory", memory), ("full", full), ("rhs", rhs), ("lu", lu), ("det", det)];
-                accept(ELIMINATE.def(), &NAMES, &choices);
+                let of = [("memory", memory), ("full", full), ("rhs", rhs), ("lu", lu), ("det", det)];
+                let choices: Vec<Choice> = of.into_iter().chain([("threads", if memory == 1 { 256 } else { 64 })]).collect();
+                accept(ELIMINATE.def(), &NAMES, &[&choices[..], &[("guarded", 0)]].concat());
+                let functions = SolveArithmetic::of(DType::F32).expect("operators").named(&NAMES);
+                let choices = [&[("wide", 0)], &choices[..], &[("guarded", 1)]].concat();
+                let shared = planned(ELIMINATE.def(), (Operators::Functions(&functions), Numerics::Strict), &choices);
+                let text = shared.program(&signature(&[], &[])).text(GUARDED).expect("text");
+                let parsed =
+                    seal::parse("eliminate", &text, seal::capabilities(wgpu::Features::all())).unwrap_or_else(|e| panic!("{e}\n{text}"));
+                assert!(parsed.interface("eliminate").expect("interface").workgroup_bytes <= SHARED);
             }
         }
     }

@@ -471,6 +471,9 @@ fn transforms_of_every_radix() {
             let operators = (launch::Operators::Functions(&functions), Numerics::Strict);
             assert!(accept_planned(FFT.def(), operators, &choices, &signature(&[], &[])) <= SHARED);
         }
+        let room = if dtype == DType::F64 { 2048 } else { 4096 };
+        let operators = (launch::Operators::Functions(&functions), Numerics::Strict);
+        assert_eq!(accept_planned(FFT.def(), operators, &FftTask::whole(dtype, Some(room)), &signature(&[], &[])), 32 << 10);
     }
 }
 

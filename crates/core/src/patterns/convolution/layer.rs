@@ -15,8 +15,9 @@ use std::sync::Arc;
 pub(super) const MAX_TAPS: u64 = 64;
 /// The longest step of an axis, and the most elements that windows begin before an image.
 pub(super) const MAX_STEP: u64 = 255;
-/// Filters and windows of a group of threads.
+/// Filters and windows of a group of threads, of CUDA's kernel and of WGSL's.
 const TILE: [u64; 2] = [64, 256];
+const TILE_WGSL: [u64; 2] = [64, 128];
 /// Tiles from which on they are not computed in parts, which are added afterwards.
 const MIN_TILES: u64 = 48;
 /// Bytes of all sums of a tile, and of the terms of two tiles beside them.
@@ -49,16 +50,18 @@ impl Windows {
         self.axes.iter().fold(1, |all: u64, axis| all.saturating_mul(number(axis)))
     }
 
-    fn tiles(&self) -> u64 {
+    fn tiles(&self, code: Code) -> u64 {
+        let [filters, of_tile] = if code == Code::Ptx { TILE } else { TILE_WGSL };
         let windows = self.of(|axis| axis.out).saturating_mul(self.images);
-        self.filters.div_ceil(TILE[0]).saturating_mul(windows.div_ceil(TILE[1])).saturating_mul(self.groups)
+        self.filters.div_ceil(filters).saturating_mul(windows.div_ceil(of_tile)).saturating_mul(self.groups)
     }
 
     /// Tests whether the kernel computes this product, and no other is faster: few filters, and few tiles of many terms, are the product's.
     pub(in crate::patterns) fn pay<B: Launcher>(&self, product: &ProductTask, device: &B, leaves: &[Leaf<B::Raw>]) -> bool {
-        let tuning = device.tuning();
-        let is_kind = device.code() == Code::Ptx && product.ty() == Ty::F32 && tuning.shared_bytes >= SHARED_BYTES.iter().sum();
-        let are_many = self.filters > THIN && (product.k <= product.block() || self.tiles() >= MIN_TILES);
+        let code = device.code();
+        let fits = code == Code::Wgsl || device.tuning().shared_bytes >= SHARED_BYTES.iter().sum();
+        let is_kind = code != Code::Rust && product.ty() == Ty::F32 && fits;
+        let are_many = self.filters > THIN && (product.k <= product.block() || self.tiles(code) >= MIN_TILES);
         is_kind && are_many && product.packing(device, leaves).is_none()
     }
 
@@ -89,7 +92,7 @@ impl Windows {
             steps_x: steps(x)?,
             channels: word(self.channels)?,
             filters: word(self.filters)?,
-            groups: word(self.groups)?,
+            channel_groups: word(self.groups)?,
             images: word(self.images)?,
             block: word(product.block())?,
             form: vectors.into(),
@@ -104,7 +107,7 @@ impl Windows {
             packing: None,
         };
         let spec = KernelSpec::new(&CONVOLVE_LAYER, &params, &[], &[]).with(operators, product.numerics, leaves, outs);
-        let of_all = |_| self.tiles();
+        let of_all = |_| self.tiles(device.code());
         let work = Work { results: Some(results), shared_bytes: SHARED_BYTES[0], ..Work::whole(results, &of_all) };
         device.launch(&spec.writing_single(!vectors), work)
     }

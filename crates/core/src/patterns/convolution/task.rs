@@ -5,13 +5,13 @@ use crate::backend::{Leaf, Out};
 use crate::element::Ty;
 use crate::error::{Error, Result};
 use crate::launch::kernels::{CONVOLVE, ConvolveParams};
-use crate::launch::{Code, KernelSpec, Launcher, Operators, Planned, Work};
+use crate::launch::{KernelSpec, Launcher, Operators, Planned, Work};
 use crate::patterns::{Border, ProductTask};
 
 /// The most taps along an axis of a filter that the kernel has room for.
 pub(super) const MAX_TAPS: u64 = 33;
-/// Rows and columns of results of a group of threads: of WGSL's for sums of 32 bits and of 64, and of CUDA's.
-const TILES: [[[u64; 2]; 2]; 2] = [[[8, 256], [8, 128]], [[16, 128], [8, 128]]];
+/// Rows and columns of results of a group of threads, for sums of 32 bits and of 64.
+const TILES: [[u64; 2]; 2] = [[16, 128], [8, 128]];
 
 /// Convolutions of planes by a filter each, as data: a sum over the taps row by row, `filter(t) * image(o + t - before)`, in blocks, each a chain of fused
 /// multiply-adds that starts with +0; blocks are added left to right. It is a product with one row for each plane, whose right matrix is the windows of the
@@ -74,7 +74,7 @@ impl<B: Launcher> Planned<B> for ConvolutionTask {
             Ty::F64 => 1,
             _ => 2,
         };
-        let [rows, columns] = TILES[usize::from(device.code() == Code::Ptx)][ty.words() - 1];
+        let [rows, columns] = TILES[ty.words() - 1];
         let groups = product.batch * y.out.div_ceil(rows) * x.out.div_ceil(columns);
         // Weights, and the elements that a tile reads, in rows of whole vectors.
         let line = x.taps.next_multiple_of(4);

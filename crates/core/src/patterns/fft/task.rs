@@ -65,23 +65,26 @@ struct Tile {
     room: u64,
     /// The least neighbouring lines, where lines are no whole rows.
     neighbours: u64,
-    /// Whether points are in registers and shared memory holds them once, which PTX has for powers of two.
+    /// Whether points are in registers and shared memory holds them once: powers of two, where it is large enough.
     two: bool,
 }
 
+/// Points of `f32` of a group that has them in registers.
+const IN_REGISTERS: u64 = 4096;
+
 impl Tile {
-    const fn of(code: Code, dtype: DType, n: u64, paired: bool) -> Self {
-        let ptx = matches!(code, Code::Ptx);
-        let (share, neighbours) = if matches!(dtype, DType::F64) { (2, 2) } else { (1, 4) };
-        let two = ptx && paired && n > 1 && n.is_power_of_two();
+    fn of<B: Launcher>(device: &B, dtype: DType, n: u64, paired: bool) -> Self {
+        let (ptx, shared) = (device.code() == Code::Ptx, device.tuning().shared_bytes / 8);
+        let (share, neighbours) = if dtype == DType::F64 { (2, 2) } else { (1, 4) };
+        let two = paired && n > 1 && n.is_power_of_two() && shared >= IN_REGISTERS;
         let points = if two {
-            4096
+            IN_REGISTERS
         } else if ptx {
             3072
         } else {
             1024
         } / share;
-        Self { points, room: if two { points + 64 } else { points }, neighbours, two }
+        Self { points, room: if two { (points + 64).min(shared / share) } else { points }, neighbours, two }
     }
 }
 
@@ -102,11 +105,28 @@ struct Launch<'a, R> {
 impl FftTask {
     /// Choices of the kernel of a pass: `kind` 0 and 1 read pairs of `f32` and of `f64`, 2 and 3 words; each radix is there or is not.
     #[must_use]
-    pub fn choices(dtype: DType, paired: bool, pass: &Pass) -> [Choice; 7] {
+    pub fn choices(dtype: DType, paired: bool, pass: &Pass) -> [Choice; 8] {
         let wide = u32::from(dtype == DType::F64);
         let of = |radix: u32| u32::from(pass.radices.contains(&radix));
         let kind = wide + if paired { 0 } else { 2 };
-        [("wide", wide), ("kind", kind), ("twos", of(2)), ("threes", of(3)), ("fours", of(4)), ("fives", of(5)), ("sevens", of(7))]
+        let (twos, threes, fours, fives, sevens) = (of(2), of(3), of(4), of(5), of(7));
+        [
+            ("wide", wide),
+            ("kind", kind),
+            ("two", 0),
+            ("twos", twos),
+            ("threes", threes),
+            ("fours", fours),
+            ("fives", fives),
+            ("sevens", sevens),
+        ]
+    }
+
+    /// Choices of the kernel of all radices of pairs, or of fours and twos in registers, with room for so many points in shared memory.
+    #[must_use]
+    pub fn whole(dtype: DType, room: Option<u32>) -> [Choice; 4] {
+        let wide = u32::from(dtype == DType::F64);
+        [("wide", wide), ("kind", wide), ("two", room.is_some().into()), ("room", room.unwrap_or(0))]
     }
 
     /// Bytes of a point.
@@ -148,9 +168,9 @@ impl FftTask {
         let all = l.lines.elements() * per;
         let arrays = [Array::of(l.from, unit, all), Array::of(l.table, unit, n * per), Array::of(l.to, unit, all)];
         let choices = Self::choices(self.dtype, l.paired, pass);
-        // PTX has all radices in one kernel.
-        let ptx = [choices[0], ("two", tile.two.into())];
-        let choices = if device.code() == Code::Ptx { &ptx[..] } else { &choices[..] };
+        // PTX has all radices in one kernel, and so has what takes fours and twos alone.
+        let whole = Self::whole(self.dtype, tile.two.then_some(tile.room as u32));
+        let choices = if tile.two || device.code() == Code::Ptx { &whole[..] } else { &choices[..] };
         let functions: Vec<(&'static str, &Func)> = Arithmetic::of(self.dtype)?.functions().collect();
         let spec = KernelSpec::new(&FFT, &params, choices, &arrays);
         let spec = spec.with(Operators::Functions(&functions), Numerics::Strict, &[], &[]);
@@ -175,7 +195,7 @@ impl<B: Launcher> Planned<B> for FftTask {
         for (raw, offset) in [(from, *first), (table, *entry), (&out.raw, out.offset)] {
             paired &= offset % 2 == 0 && device.phase(raw, offset * size)?.is_multiple_of(self.point_bytes());
         }
-        let tile = Tile::of(device.code(), self.dtype, lines.n, paired);
+        let tile = Tile::of(device, self.dtype, lines.n, paired);
         let passes = self.passes(tile)?;
         let unit = if paired { self.point_bytes() } else { 4 };
         let scratch = if passes.len() > 1 { device.scratch(&[at_once * of_line * self.point_bytes()])? } else { Vec::new() };

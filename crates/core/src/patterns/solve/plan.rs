@@ -213,12 +213,12 @@ impl<'d, B: Launcher> Plan<'d, B> {
         arrays.scratch.get(at).map(|piece| (&piece.raw, piece.offset / size)).ok_or_else(none)
     }
 
-    /// Invocations of a system along rows and columns, and groups of all.
-    fn teams(&self, rows: u64, bytes: u64) -> (u32, u64) {
+    /// Invocations of a system along rows and columns, and groups of all, of so many threads each.
+    fn teams(&self, threads: u64, rows: u64, bytes: u64) -> (u32, u64) {
         let row_lanes = rows.next_power_of_two().clamp(1, TILE);
         let room = (self.room() / bytes.max(1)).max(1);
-        let systems = (THREADS / row_lanes).min(1 << room.ilog2()).min(self.task.batch.next_power_of_two());
-        ((row_lanes | (THREADS / systems / row_lanes) << 16) as u32, self.task.batch.div_ceil(systems))
+        let systems = (threads / row_lanes).min(1 << room.ilog2()).min(self.task.batch.next_power_of_two());
+        ((row_lanes | (threads / systems / row_lanes) << 16) as u32, self.task.batch.div_ceil(systems))
     }
 
     /// Whole systems by a team of invocations each.
@@ -227,7 +227,9 @@ impl<'d, B: Launcher> Plan<'d, B> {
         let (memory, carried) = (!self.is_small(), task.carried());
         let pitch = if memory { n + carried } else { self.pitch() };
         let bytes = n * pitch * dtype.size_bytes();
-        let (lanes, groups) = if memory { (8 | 32 << 16, batch) } else { self.teams(n, bytes) };
+        // A group of WGSL's meets as a whole, and a small one waits for fewer.
+        let threads = if memory || self.device.code() == Code::Ptx { THREADS } else { TILE };
+        let (lanes, groups) = if memory { (8 | 32 << 16, batch) } else { self.teams(threads, n, bytes) };
         let params = EliminateParams {
             rows: n as u32,
             pivots: n as u32,
@@ -257,6 +259,7 @@ impl<'d, B: Launcher> Plan<'d, B> {
             ("rhs", rhs),
             ("lu", lu.into()),
             ("det", det.into()),
+            ("threads", threads as u32),
         ];
         let [of_a, of_b, _] = self.extents();
         let none = Array::NONE;
@@ -279,7 +282,7 @@ impl<'d, B: Launcher> Plan<'d, B> {
             perm,
             arrays.states.map_or(none, |states| Array::of(states, 4, batch)),
         ];
-        let shared = if memory { 0 } else { THREADS / u64::from((lanes & 0xffff) * (lanes >> 16)) * bytes };
+        let shared = if memory { 0 } else { threads / u64::from((lanes & 0xffff) * (lanes >> 16)) * bytes };
         self.launch(&ELIMINATE, &params, &choices, &all, (&["minus", "div", "mul", "bits"], groups, shared))
     }
 

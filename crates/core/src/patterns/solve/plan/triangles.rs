@@ -68,7 +68,7 @@ impl<B: Launcher> Plan<'_, B> {
             return Err(Error::InvalidArgument { what: "cholesky", reason: "it has a status".to_owned() });
         };
         let bytes = width * (width | 1) * dtype.size_bytes();
-        let (lanes, groups) = self.teams(width, bytes);
+        let (lanes, groups) = self.teams(THREADS, width, bytes);
         let params = CholeskyParams {
             side: width as u32,
             pitch: n as u32,

@@ -1,0 +1,51 @@
+{# A tile of the operands is multiplied: sums go on by its terms. #}
+{% if rolled %}
+            let count = min(TK, k_end - (k - TK));
+            for (var q = 0u; q < count; q++) {
+                for (var g = 0u; g < {{ rm * right }}u; g++) {
+                    let r = g / {{ right }}u;
+                    let x = a_tile[q * PITCH_A + row + r / 4u * 16u][r % 4u];
+                    let y = b_tile[q * PITCH_B + column + g % {{ right }}u * 16u];
+                    let before = sums[g];
+                    var after = before;
+                    for (var e = 0u; e < 4u; e++) {
+                        after[e] = op_fused(x, y[e], before[e]);
+                    }
+                    sums[g] = after;
+                }
+            }
+{% else %}
+{% if guarded %}
+            if (atomicLoad(&risky) == block + 1u) {
+                for (var q = 0u; q < TK; q++) {
+{% for r4 in range(down) %}
+                    let x{{ r4 }} = a_tile[q * PITCH_A + row + {{ 16 * r4 }}u];
+{% endfor %}
+{% for c in range(right) %}
+                    let y{{ c }} = b_tile[q * PITCH_B + column + {{ 16 * c }}u];
+{% endfor %}
+{% for r in range(rm) %}
+{% for c in range(right) %}
+                    s{{ r }}_{{ c }} = careful(x{{ r // 4 }}.{{ "xyzw"[r % 4] }}, y{{ c }}, s{{ r }}_{{ c }});
+{% endfor %}
+{% endfor %}
+                }
+            } else {
+{% else %}
+            {
+{% endif %}
+                for (var q = 0u; q < TK; q++) {
+{% for r4 in range(down) %}
+                    let x{{ r4 }} = a_tile[q * PITCH_A + row + {{ 16 * r4 }}u];
+{% endfor %}
+{% for c in range(right) %}
+                    let y{{ c }} = b_tile[q * PITCH_B + column + {{ 16 * c }}u];
+{% endfor %}
+{% for r in range(rm) %}
+{% for c in range(right) %}
+                    s{{ r }}_{{ c }} = fused_4(vec4<Value>(x{{ r // 4 }}.{{ "xyzw"[r % 4] }}), y{{ c }}, s{{ r }}_{{ c }});
+{% endfor %}
+{% endfor %}
+                }
+            }
+{% endif %}
