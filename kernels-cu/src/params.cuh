@@ -22,7 +22,7 @@ namespace convolve {
 constexpr int IMAGE_WIDTH = 0, IMAGE_HEIGHT = 1, WIDTH = 2, HEIGHT = 3, TAPS_X = 4, TAPS_Y = 5, BEFORE_X = 6, BEFORE_Y = 7, BORDER = 8, BLOCK = 9, FILTERS = 10, FORM = 11, WORDS = 12;
 }
 namespace layer {
-constexpr int DEPTH = 0, HEIGHT = 1, WIDTH = 2, WINDOWS_Z = 3, WINDOWS_Y = 4, WINDOWS_X = 5, STEPS_Z = 6, STEPS_Y = 7, STEPS_X = 8, CHANNELS = 9, FILTERS = 10, GROUPS = 11, IMAGES = 12, BLOCK = 13, FORM = 14, WORDS = 15;
+constexpr int DEPTH = 0, HEIGHT = 1, WIDTH = 2, WINDOWS_Z = 3, WINDOWS_Y = 4, WINDOWS_X = 5, STEPS_Z = 6, STEPS_Y = 7, STEPS_X = 8, CHANNELS = 9, FILTERS = 10, CHANNEL_GROUPS = 11, IMAGES = 12, BLOCK = 13, FORM = 14, WORDS = 15;
 }
 namespace fft {
 constexpr int POINTS = 0, PITCH = 1, COLUMNS = 2, STRIDE = 3, BEFORE = 4, INNER = 5, SUBS = 6, LEVELS = 7, SWAPS = 8, PAIRED = 9, WORDS = 10;

@@ -39,7 +39,6 @@ fn contract_fold(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroup
 // A product that has few columns: an invocation takes a row of A, of one block of k, and up to four columns of B, which lie in shared memory. It reads several
 // vectors of its row at once, so that no line of a cache is asked for twice. Sums go to memory by block, of a product that is turned to the place of its transpose.
 {% set span = 256 if type == 1 else 512 %}
-{% set deep = 4 if type == 1 else 8 %}
 var<workgroup> few: array<vec4<Value>, {{ span }}>;
 {% if guarded %}
 // Flag: the adapter's own fma may not be used with these elements of B.
@@ -48,14 +47,12 @@ var<workgroup> risky: atomic<u32>;
 
 // Sums of up to four columns go on by a term.
 fn take(x: Value, y: vec4<Value>, sum: vec4<Value>, count: u32) -> vec4<Value> {
-{% if rolled %}
+{% if rolled or guarded %}
     var after = sum;
     for (var c = 0u; c < count; c++) {
         after[c] = op_fused(x, y[c], sum[c]);
     }
     return after;
-{% elif guarded %}
-    return careful(x, y, sum);
 {% else %}
     return fused_4(vec4<Value>(x), y, sum);
 {% endif %}
@@ -108,38 +105,38 @@ fn contract_thin(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroup
         workgroupBarrier();
         var q = 0u;
 {% if not rolled %}
+        let before = sum;
 {% if guarded %}
-        let is_careful = atomicLoad(&risky) != 0u;
+        var least = vec4<u32>(select(0xffffffffu, 0u, atomicLoad(&risky) != 0u));
 {% endif %}
-        for (; q + {{ 4 * deep }}u <= span; q += {{ 4 * deep }}u) {
+        for (; q + 32u <= span; q += 32u) {
             let at = first + along * (start + q);
-{% for d in range(deep) %}
-            var v{{ d }}: vec4<Value>;
-{% endfor %}
+            var v: array<vec4<Value>, 8>;
             if (in_vectors) {
-{% for d in range(deep) %}
-                v{{ d }} = load_a4(at + {{ 4 * d }}u * along);
+{% for d in range(8) %}
+                v[{{ d }}] = load_a4(at + {{ 4 * d }}u);
 {% endfor %}
             } else {
-{% for d in range(deep) %}
-                v{{ d }} = vec4<Value>({% for e in range(4) %}load_a1(at + {{ 4 * d + e }}u * along){% if e < 3 %}, {% endif %}{% endfor %});
+{% for d in range(8) %}
+                v[{{ d }}] = vec4<Value>({% for e in range(4) %}load_a1(at + {{ 4 * d + e }}u * along){{ "," if e < 3 else "" }} {% endfor %});
 {% endfor %}
             }
+{% for d in range(8) %}
 {% if guarded %}
-            if (is_careful || {% for d in range(deep) %}is_risky(v{{ d }}){% if d + 1 < deep %} || {% endif %}{% endfor %}) {
-                var all = array<vec4<Value>, {{ deep }}>({% for d in range(deep) %}v{{ d }}, {% endfor %});
-                for (var e = 0u; e < {{ 4 * deep }}u; e++) {
-                    sum = careful(all[e / 4u][e % 4u], few[q + e], sum);
-                }
-                continue;
-            }
+            least = min(least, weight_of(v[{{ d }}]));
 {% endif %}
-{% for d in range(deep) %}
 {% for e in range(4) %}
-            sum = fused_4(vec4<Value>(v{{ d }}.{{ "xyzw"[e] }}), few[q + {{ 4 * d + e }}u], sum);
+            sum = fused_4(vec4<Value>(v[{{ d }}].{{ "xyzw"[e] }}), few[q + {{ 4 * d + e }}u], sum);
 {% endfor %}
 {% endfor %}
         }
+{% if guarded %}
+        // Where the adapter's fma might have been wrong, once more from the first term on.
+        if (any(least < vec4<u32>(RISKY))) {
+            sum = before;
+            q = 0u;
+        }
+{% endif %}
 {% endif %}
         for (; q < span; q++) {
             sum = take(load_a1(first + along * (start + q)), few[q], sum, count);

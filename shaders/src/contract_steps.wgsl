@@ -17,19 +17,25 @@
 {% else %}
 {% if guarded %}
             if (atomicLoad(&risky) == block + 1u) {
+                // One text of a careful step, which would need registers otherwise that the other steps pay for.
+                var all = array<vec4<Value>, {{ rm * right }}>({% for r in range(rm) %}{% for c in range(right) %}s{{ r }}_{{ c }}, {% endfor %}{% endfor %});
                 for (var q = 0u; q < TK; q++) {
-{% for r4 in range(down) %}
-                    let x{{ r4 }} = a_tile[q * PITCH_A + row + {{ 16 * r4 }}u];
-{% endfor %}
-{% for c in range(right) %}
-                    let y{{ c }} = b_tile[q * PITCH_B + column + {{ 16 * c }}u];
-{% endfor %}
+                    for (var g = 0u; g < {{ rm * right }}u; g++) {
+                        let r = g / {{ right }}u;
+                        let x = a_tile[q * PITCH_A + row + r / 4u * 16u][r % 4u];
+                        let y = b_tile[q * PITCH_B + column + g % {{ right }}u * 16u];
+                        var sum = all[g];
+                        for (var e = 0u; e < 4u; e++) {
+                            sum[e] = op_fused(x, y[e], sum[e]);
+                        }
+                        all[g] = sum;
+                    }
+                }
 {% for r in range(rm) %}
 {% for c in range(right) %}
-                    s{{ r }}_{{ c }} = careful(x{{ r // 4 }}.{{ "xyzw"[r % 4] }}, y{{ c }}, s{{ r }}_{{ c }});
+                s{{ r }}_{{ c }} = all[{{ r * right + c }}];
 {% endfor %}
 {% endfor %}
-                }
             } else {
 {% else %}
             {

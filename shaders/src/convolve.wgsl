@@ -10,6 +10,11 @@ const SPAN = 128u;                 // columns of results of a tile
 const SLAB = {{ slab }}u;          // rows of taps that go together
 const PITCH = 41u;                 // vectors from a row of the tile to the next, and of weights
 const PITCH_W = 9u;
+// Taps of a row of a filter, which the kernel is compiled for; vectors that they and the elements around a tile are; what is no whole vector.
+const TAPS = {{ taps }}u;
+const UNITS = {{ (128 + taps + 2) // 4 }}u;
+const OF_WEIGHTS = {{ (taps + 3) // 4 }}u;
+const FOURS = {{ taps // 4 }}u;
 
 var<workgroup> tile: array<vec4<Value>, {{ (8 * down + slab - 1) * 41 }}>;
 var<workgroup> weights: array<vec4<Value>, {{ slab * 9 }}>;
@@ -50,9 +55,11 @@ fn fetch(first: u32, y: i32, x: i32) -> vec4<Value> {
     return v;
 }
 
-// Sums of the block of taps that is under way, and of those before it.
+// Sums of the block of taps that is under way, and of those before it where there are several blocks.
 var<private> sums: array<vec4<Value>, {{ down }}>;
+{% if several %}
 var<private> totals: array<vec4<Value>, {{ down }}>;
+{% endif %}
 
 // What is in row `y` of the elements for taps of these rows, tap by tap: where a block ends, and where the adapter's fma may not be used.
 fn take_row_by_taps(at: u32, y: u32, slab: u32, rows: u32) {
@@ -61,47 +68,47 @@ fn take_row_by_taps(at: u32, y: u32, slab: u32, rows: u32) {
             continue;
         }
         var sum = sums[r];
-        let before = (slab + y - r) * args.taps_x;
+{% if several %}
+        let before = (slab + y - r) * TAPS;
         var in_block = before % args.block;
-        for (var kx = 0u; kx < args.taps_x; kx++) {
+{% endif %}
+        for (var kx = 0u; kx < TAPS; kx++) {
+{% if several %}
             if (in_block == args.block) {
                 in_block = 0u;
             }
             if (in_block == 0u && before + kx > 0u) {
-                var total = sum;
-                if (before + kx != args.block) {
-{% if rolled %}
-                    let earlier = totals[r];
-                    for (var e = 0u; e < 4u; e++) {
-                        total[e] = op_add(earlier[e], sum[e]);
+                let earlier = totals[r];
+                for (var e = 0u; e < 4u; e++) {
+                    totals[r][e] = sum[e];
+                    if (before + kx != args.block) {
+                        totals[r][e] = op_add(earlier[e], sum[e]);
                     }
-{% else %}
-                    total = op_add_4(totals[r], sum);
-{% endif %}
                 }
-                totals[r] = total;
                 sum = vec4<Value>();
             }
             in_block++;
+{% endif %}
             let w = weights[(y - r) * PITCH_W + kx / 4u][kx % 4u];
-{% if rolled %}
             for (var e = 0u; e < 4u; e++) {
                 let place = kx + e;
                 sum[e] = op_fused(w, tile[at + place / 4u][place % 4u], sum[e]);
             }
-{% else %}
-            var v = vec4<Value>();
-            for (var e = 0u; e < 4u; e++) {
-                let place = kx + e;
-                v[e] = tile[at + place / 4u][place % 4u];
-            }
-            sum = {{ "careful(w, v, sum)" if guarded else "fused_4(vec4<Value>(w), v, sum)" }};
-{% endif %}
         }
         sums[r] = sum;
     }
 }
 
+{# Four neighbouring results of row r go on by the next taps of a row: by four, or by those that are left. #}
+{% macro step(r, place, taps) %}
+                    {
+                        let w = weights[{{ place }}];
+                        s{{ r }} = fused_4(vec4<Value>(w.x), x0, s{{ r }});
+{% for u in range(1, taps) %}
+                        s{{ r }} = fused_4(vec4<Value>(w.{{ "xyzw"[u] }}), vec4<Value>(x0.{{ "xyzw"[u:] }}, x1.{{ "xyz"[:u] }}), s{{ r }});
+{% endfor %}
+                    }
+{% endmacro %}
 @compute @workgroup_size(256)
 fn convolve(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
     var index = (group.z * grid.y + group.y) * grid.x + group.x;
@@ -115,15 +122,9 @@ fn convolve(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) gr
     let y0 = index % down * ROWS;
     let plane = index / down;
     let first = plane * args.image_width * args.image_height;
-    let filter_first = plane % args.filters * args.taps_x * args.taps_y;
+    let filter_first = plane % args.filters * TAPS * args.taps_y;
     let column = lane % 32u;
     let row = lane / 32u * R;
-    let units = (SPAN + args.taps_x + 2u) / 4u;
-    let of_weights = (args.taps_x + 3u) / 4u;
-    let fours = args.taps_x / 4u;
-    let rest = args.taps_x % 4u;
-    let several = args.taps_x * args.taps_y > args.block;
-
 {% if not rolled %}
 {% for r in range(down) %}
     var s{{ r }} = vec4<Value>();
@@ -141,9 +142,9 @@ fn convolve(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) gr
         let left = i32(x0) - i32(args.before_x);
         let top = i32(y0 + slab) - i32(args.before_y);
         let high = min(args.height - y0, ROWS) + rows - 1u;
-        let is_inner = min(left, top) >= 0i && left <= i32(args.image_width) - i32(4u * units) && top <= i32(args.image_height) - i32(high);
-        var r = lane / units;
-        var c = lane % units;
+        let is_inner = min(left, top) >= 0i && left <= i32(args.image_width) - i32(4u * UNITS) && top <= i32(args.image_height) - i32(high);
+        var r = lane / UNITS;
+        var c = lane % UNITS;
         while (r < high) {
             var v: vec4<Value>;
             if (is_inner) {
@@ -158,19 +159,19 @@ fn convolve(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) gr
                 atomicStore(&risky, 1u);
             }
 {% endif %}
-            r += 256u / units;
-            c += 256u % units;
-            if (c >= units) {
-                c -= units;
+            r += 256u / UNITS;
+            c += 256u % UNITS;
+            if (c >= UNITS) {
+                c -= UNITS;
                 r++;
             }
         }
-        for (var e = lane; e < rows * of_weights; e += 256u) {
-            let of_row = e / of_weights;
-            let kx = e % of_weights * 4u;
+        for (var e = lane; e < rows * OF_WEIGHTS; e += 256u) {
+            let of_row = e / OF_WEIGHTS;
+            let kx = e % OF_WEIGHTS * 4u;
             var w = vec4<Value>();
-            for (var u = 0u; u < 4u && kx + u < args.taps_x; u++) {
-                w[u] = load_a1(filter_first + (slab + of_row) * args.taps_x + kx + u);
+            for (var u = 0u; u < 4u && kx + u < TAPS; u++) {
+                w[u] = load_a1(filter_first + (slab + of_row) * TAPS + kx + u);
             }
             weights[of_row * PITCH_W + kx / 4u] = w;
 {% if guarded %}
@@ -180,62 +181,69 @@ fn convolve(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) gr
 {% endif %}
         }
         workgroupBarrier();
-{% if guarded %}
-        let is_careful = atomicLoad(&risky) != 0u;
-{% endif %}
-        for (var y = 0u; y < rows + R - 1u; y++) {
-            let at = (row + y) * PITCH + column;
 {% if rolled %}
-            take_row_by_taps(at, y, slab, rows);
-{% else %}
-            // Tests whether a block ends among these taps.
-            let before = max(slab + y, R - 1u) - (R - 1u);
-            let end = min(slab + y + 1u, args.taps_y) * args.taps_x;
-            var by_taps = several && (end - 1u) / args.block != (max(before * args.taps_x, 1u) - 1u) / args.block;
-{% if guarded %}
-            by_taps |= is_careful;
-{% endif %}
-            if (by_taps) {
-{% for r in range(down) %}
-                sums[{{ r }}] = s{{ r }};
-{% endfor %}
-                take_row_by_taps(at, y, slab, rows);
-{% for r in range(down) %}
-                s{{ r }} = sums[{{ r }}];
-{% endfor %}
-                continue;
-            }
-            var x0 = tile[at];
-            for (var g = 0u; g < fours; g++) {
-                let x1 = tile[at + g + 1u];
-{% for r in range(down) %}
-                if ({{ "y < rows" if r == 0 else "y >= " ~ r ~ "u" if down == 2 else "true" }}) {
-                    let w = weights[(y - {{ r }}u) * PITCH_W + g];
-                    s{{ r }} = fused_4(vec4<Value>(w.x), x0, s{{ r }});
-                    s{{ r }} = fused_4(vec4<Value>(w.y), vec4<Value>(x0.yzw, x1.x), s{{ r }});
-                    s{{ r }} = fused_4(vec4<Value>(w.z), vec4<Value>(x0.zw, x1.xy), s{{ r }});
-                    s{{ r }} = fused_4(vec4<Value>(w.w), vec4<Value>(x0.w, x1.xyz), s{{ r }});
-                }
-{% endfor %}
-                x0 = x1;
-            }
-            if (rest > 0u) {
-                let x1 = tile[at + fours + 1u];
-{% for r in range(down) %}
-                if ({{ "y < rows" if r == 0 else "y >= " ~ r ~ "u" if down == 2 else "true" }}) {
-                    let w = weights[(y - {{ r }}u) * PITCH_W + fours];
-                    s{{ r }} = fused_4(vec4<Value>(w.x), x0, s{{ r }});
-                    if (rest > 1u) {
-                        s{{ r }} = fused_4(vec4<Value>(w.y), vec4<Value>(x0.yzw, x1.x), s{{ r }});
-                    }
-                    if (rest > 2u) {
-                        s{{ r }} = fused_4(vec4<Value>(w.z), vec4<Value>(x0.zw, x1.xy), s{{ r }});
-                    }
-                }
-{% endfor %}
-            }
-{% endif %}
+        for (var y = 0u; y < rows + R - 1u; y++) {
+            take_row_by_taps((row + y) * PITCH + column, y, slab, rows);
         }
+{% else %}
+{% if guarded %}
+        if (atomicLoad(&risky) != 0u) {
+{% for r in range(down) %}
+            sums[{{ r }}] = s{{ r }};
+{% endfor %}
+            for (var y = 0u; y < rows + R - 1u; y++) {
+                take_row_by_taps((row + y) * PITCH + column, y, slab, rows);
+            }
+{% for r in range(down) %}
+            s{{ r }} = sums[{{ r }}];
+{% endfor %}
+        } else {
+{% else %}
+        {
+{% endif %}
+            for (var y = 0u; y < rows + R - 1u; y++) {
+                let at = (row + y) * PITCH + column;
+{% if several %}
+                // Tests whether a block ends among these taps.
+                let before = max(slab + y, R - 1u) - (R - 1u);
+                let end = min(slab + y + 1u, args.taps_y) * TAPS;
+                if ((end - 1u) / args.block != (max(before * TAPS, 1u) - 1u) / args.block) {
+{% for r in range(down) %}
+                    sums[{{ r }}] = s{{ r }};
+{% endfor %}
+                    take_row_by_taps(at, y, slab, rows);
+{% for r in range(down) %}
+                    s{{ r }} = sums[{{ r }}];
+{% endfor %}
+                    continue;
+                }
+{% endif %}
+                var x0 = tile[at];
+                let of_taps = y * PITCH_W;
+{% for all_rows in ([true, false] if down == 2 else [true]) %}
+                {{ "" if all_rows else "else " }}{{ "if (y > 0u && y < rows) " if all_rows and down == 2 else "" }}{
+                    for (var g = 0u; g < FOURS; g++) {
+                        let x1 = tile[at + g + 1u];
+{% for r in range(down) %}
+{{ "" if all_rows else "if (y < rows)" if r == 0 else "if (y > 0u)" }}
+{{ step(r, "of_taps + g" if r == 0 else "of_taps + g - PITCH_W", 4) }}
+{% endfor %}
+                        x0 = x1;
+                    }
+                }
+{% endfor %}
+{% if taps % 4 > 0 %}
+                {
+                    let x1 = tile[at + FOURS + 1u];
+{% for r in range(down) %}
+{{ "if (y < rows)" if r == 0 and down == 2 else "if (y > 0u)" if r == 1 else "" }}
+{{ step(r, "of_taps + FOURS" if r == 0 else "of_taps + FOURS - PITCH_W", taps % 4) }}
+{% endfor %}
+                }
+{% endif %}
+            }
+        }
+{% endif %}
     }
 
     let x = x0 + column * 4u;
@@ -253,16 +261,12 @@ fn convolve(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) gr
             return;
         }
         var v = sums[r];
-        if (several) {
-{% if rolled %}
-            let earlier = totals[r];
-            for (var e = 0u; e < 4u; e++) {
-                v[e] = op_add(earlier[e], v[e]);
-            }
-{% else %}
-            v = op_add_4(totals[r], v);
-{% endif %}
+{% if several %}
+        let earlier = totals[r];
+        for (var e = 0u; e < 4u; e++) {
+            v[e] = op_add(earlier[e], v[e]);
         }
+{% endif %}
         let to = (plane * args.height + y) * args.width + x;
         // Rows of whole vectors.
         if (args.form != 0u) {

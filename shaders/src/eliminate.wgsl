@@ -6,7 +6,7 @@
 {% include "solve_numbers.wgsl" %}
 
 {% if not memory %}
-var<workgroup> space: array<Num, {{ 1536 if wide else 3328 }}>;
+var<workgroup> space: array<Num, {{ space }}>;
 var<workgroup> order: array<u32, THREADS>;
 {% endif %}
 var<workgroup> keys: array<Bits, THREADS>;
@@ -86,18 +86,18 @@ fn key(v: Num) -> Bits {
 }
 
 @compute @workgroup_size(THREADS)
-fn eliminate(@builtin(workgroup_id) id: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
+fn eliminate(@builtin(workgroup_id) id: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>, @builtin(local_invocation_index) lane: u32{% if subgroups %}, @builtin(subgroup_size) size: u32{% endif %}) {
     let group = (id.z * grid.y + id.y) * grid.x + id.x;
     if (group >= args.groups) {
         return;
     }
     let row_lanes = args.lanes & 0xffffu;
     let column_lanes = args.lanes >> 16u;
-    let size = row_lanes * column_lanes;
-    let team = lane / size;
-    let own = lane % size;
-    let there = group * (THREADS / size) + team < args.batch;
-    let system = min(group * (THREADS / size) + team, args.batch - 1u);
+    let members = row_lanes * column_lanes;
+    let team = lane / members;
+    let own = lane % members;
+    let there = group * (THREADS / members) + team < args.batch;
+    let system = min(group * (THREADS / members) + team, args.batch - 1u);
     let rows = args.rows;
     let n = args.pivots;
     let columns = args.columns;
@@ -133,7 +133,7 @@ fn eliminate(@builtin(workgroup_id) id: vec3<u32>, @builtin(num_workgroups) grid
     }
 {% if rhs > 0 %}
     let rights = columns - n;
-    for (var e = own; e < rows * rights; e += size) {
+    for (var e = own; e < rows * rights; e += members) {
         let i = e / rights;
         let j = e % rights;
 {% if rhs == 1 %}
@@ -145,7 +145,7 @@ fn eliminate(@builtin(workgroup_id) id: vec3<u32>, @builtin(num_workgroups) grid
 {% endif %}
     }
 {% endif %}
-    for (var i = own; i < rows; i += size) {
+    for (var i = own; i < rows; i += members) {
         put_order(orders + i, i);
     }
     meet();
@@ -167,7 +167,7 @@ fn eliminate(@builtin(workgroup_id) id: vec3<u32>, @builtin(num_workgroups) grid
                 }
             }
 {% else %}
-            for (var i = k + own; i < rows; i += size) {
+            for (var i = k + own; i < rows; i += members) {
                 let found = key(element(base + i * pitch + k));
                 if (place == NOWHERE || found > best) {
                     best = found;
@@ -175,10 +175,35 @@ fn eliminate(@builtin(workgroup_id) id: vec3<u32>, @builtin(num_workgroups) grid
                 }
             }
 {% endif %}
+{% if subgroups %}
+            // The greatest of a subgroup's lanes, or of those that a team has of them; then of all of a team.
+            for (var step = min(members, size) / 2u; step > 0u; step /= 2u) {
+                let other = subgroupShuffleXor(best, step);
+                let at = subgroupShuffleXor(place, step);
+                if (other > best || (other == best && at < place)) {
+                    best = other;
+                    place = at;
+                }
+            }
+            if (members > size) {
+                keys[lane] = best;
+                places[lane] = place;
+                workgroupBarrier();
+                for (var w = team * members; w < (team + 1u) * members; w += size) {
+                    let other = keys[w];
+                    let at = places[w];
+                    if (other > best || (other == best && at < place)) {
+                        best = other;
+                        place = at;
+                    }
+                }
+            }
+            p = place;
+{% else %}
             keys[lane] = best;
             places[lane] = place;
             workgroupBarrier();
-            for (var step = size / 2u; step > 0u; step /= 2u) {
+            for (var step = members / 2u; step > 0u; step /= 2u) {
                 if ({{ "true" if full else "step < rows - k" }}) {
                     if (own < step) {
                         let other = keys[lane + step];
@@ -191,12 +216,13 @@ fn eliminate(@builtin(workgroup_id) id: vec3<u32>, @builtin(num_workgroups) grid
                     workgroupBarrier();
                 }
             }
-            p = places[team * size];
+            p = places[team * members];
+{% endif %}
 {% if full %}
             let q = p % n;
             p = p / n;
             if (q != k) {
-                for (var i = own; i < rows; i += size) {
+                for (var i = own; i < rows; i += members) {
                     exchange(base + i * pitch + k, base + i * pitch + q);
                 }
                 if (own == 0u) {
@@ -206,7 +232,7 @@ fn eliminate(@builtin(workgroup_id) id: vec3<u32>, @builtin(num_workgroups) grid
             meet();
 {% endif %}
             if (p != k) {
-                for (var j = own; j < columns; j += size) {
+                for (var j = own; j < columns; j += members) {
                     exchange(base + k * pitch + j, base + p * pitch + j);
                 }
 {% if not full %}
@@ -234,14 +260,14 @@ fn eliminate(@builtin(workgroup_id) id: vec3<u32>, @builtin(num_workgroups) grid
             }
         }
         if (found != NOTHING) {
-            for (var i = k + 1u + own; i < rows; i += size) {
+            for (var i = k + 1u + own; i < rows; i += members) {
                 let l = div(element(base + i * pitch + k), pivot);
                 put(base + i * pitch + k, l);
 {{ "                look(team, l);" if guarded else "" }}
             }
         }
 {% if guarded %}
-        for (var j = k + 1u + own; j < columns; j += size) {
+        for (var j = k + 1u + own; j < columns; j += members) {
             look(team, element(base + k * pitch + j));
         }
 {% endif %}
@@ -254,9 +280,21 @@ fn eliminate(@builtin(workgroup_id) id: vec3<u32>, @builtin(num_workgroups) grid
 {% if guarded %}
             if (!is_careful) {
                 let minus_l = bitcast<f32>(bitcast<u32>(l) ^ 0x80000000u);
-                for (var j = k + 1u + j0; j < columns; j += column_lanes) {
-                    let at = base + i * pitch + j;
-                    put(at, iw_fma_native(minus_l, element(base + k * pitch + j), element(at)));
+                // Four elements are read before any is written: no compiler knows that the pivot's row is another one.
+                let own_row = base + i * pitch;
+                let of_pivot = base + k * pitch;
+                var j = k + 1u + j0;
+                for (; j + 3u * column_lanes < columns; j += 4u * column_lanes) {
+{% for e in range(4) %}
+                    let j{{ e }} = j + {{ e }}u * column_lanes;
+                    let v{{ e }} = iw_fma_native(minus_l, element(of_pivot + j{{ e }}), element(own_row + j{{ e }}));
+{% endfor %}
+{% for e in range(4) %}
+                    put(own_row + j{{ e }}, v{{ e }});
+{% endfor %}
+                }
+                for (; j < columns; j += column_lanes) {
+                    put(own_row + j, iw_fma_native(minus_l, element(of_pivot + j), element(own_row + j)));
                 }
                 continue;
             }
@@ -273,7 +311,7 @@ fn eliminate(@builtin(workgroup_id) id: vec3<u32>, @builtin(num_workgroups) grid
     for (var left = n; left > 0u; left--) {
         let k = left - 1u;
         let pivot = element(base + k * (pitch + 1u));
-        for (var j = own; j < rights; j += size) {
+        for (var j = own; j < rights; j += members) {
             let at = base + k * pitch + n + j;
             let v = div(element(at), pivot);
             put(at, v);
@@ -303,7 +341,7 @@ fn eliminate(@builtin(workgroup_id) id: vec3<u32>, @builtin(num_workgroups) grid
         meet();
     }
     if (there) {
-        for (var e = own; e < rows * rights; e += size) {
+        for (var e = own; e < rows * rights; e += members) {
             let i = e / rights;
             let j = e % rights;
             let to = {{ "order_at(orders + i)" if full else "i" }};
@@ -319,7 +357,7 @@ fn eliminate(@builtin(workgroup_id) id: vec3<u32>, @builtin(num_workgroups) grid
                 store_x((system * rows + i) * n + j, element(base + i * pitch + j));
             }
         }
-        for (var i = own; i < rows; i += size) {
+        for (var i = own; i < rows; i += members) {
             perm[args.skip_perm + system * rows + i] = order_at(orders + i);
         }
     }

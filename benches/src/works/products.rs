@@ -17,6 +17,14 @@ pub(super) fn works() -> Vec<Work> {
         work("gemm/i8", DType::I8, 6, |d, s| square::<i8>(d, s, false, Blocks)),
         work("gemm/fixed30", DType::F32, 12, |d, s| square::<f32>(d, s, false, ProductOrder::Fixed30)),
         work("gemm/fast_f16", DType::F32, 12, fast),
+        // Few terms to a square of as many elements, and many to few rows and columns.
+        work("gemm/f32_128_terms", DType::F32, 4, |d, s| flat(d, s, 128)),
+        work("gemm/f32_512_terms", DType::F32, 4, |d, s| flat(d, s, 512)),
+        work("gemm/f32_128_rows", DType::F32, 8, |d, s| {
+            let rows = s.n.isqrt().min(128);
+            let (k, a, b) = (s.n / rows, random::<f32>(d, s.n * s.copies, s.seed)?, random::<f32>(d, s.n, s.seed ^ 1)?);
+            into(d, s, a, rows * rows, move |d, a, out| d.gemm(matrix(a, rows, k), matrix(&b, k, rows)).write_to(out))
+        }),
         // A layer of a network: a bias to each column, and a threshold.
         work("gemm/layer", DType::F32, 12, |d, s| {
             let n = s.n.isqrt();
@@ -43,6 +51,13 @@ fn square<T: Element<Reg: Factor>>(d: &Device, s: &Shape, transposed: bool, orde
     into(d, s, a, s.n, move |d, a, out: &Buffer<Device, T::Reg>| {
         d.gemm(of(a, n, transposed), of(&b, n, transposed)).order(order).write_to(out)
     })
+}
+
+/// The product of a matrix of so many columns, or fewer, and one of as many rows, whose elements are as many as there are.
+fn flat(d: &Device, s: &Shape, terms: u64) -> Result<Ready> {
+    let n = s.n.isqrt();
+    let (k, b) = (terms.min(n), random::<f32>(d, s.n, s.seed ^ 1)?);
+    one::<f32>(d, s, move |d, a, out| d.gemm(matrix(a, n, k), matrix(&b, k, n)).write_to(out))
 }
 
 /// A fast product, whose bits are the device's own: what is compared is how many elements leave the bound of `Fast` around a strict product of the factors

@@ -4,7 +4,7 @@ use super::Launch;
 use super::accumulator::Accumulator;
 use super::operands::{Args, Limits, MAX, Operands, Signature, Span};
 use super::place::{Place, most};
-use super::program::{self, Operators, Program, Source, Writer};
+use super::program::{self, Operators, Program, SUBGROUPS, Source, Writer};
 use super::reduce::chunks;
 use super::scan::push_bits;
 use crate::binds::Binding;
@@ -176,7 +176,9 @@ impl Wgpu {
         let (threads, items) = match spec.kernel.items {
             Items::Each(items) => (256, items),
             Items::Guarded => {
-                holes.push(("guarded", (spec.choice("wide") == 0 && self.dialect().fma == FmaKind::Guarded).into()));
+                let narrow = spec.choice("wide") == 0;
+                holes.push(("guarded", (narrow && self.dialect().fma == FmaKind::Guarded).into()));
+                holes.push((SUBGROUPS, (narrow && self.tuning().scan_in_subgroups).into()));
                 (256, 1)
             }
             Items::Word => (256, if let size @ 1..4 = spec.choice("size") { 4 / size } else { 4 }),

@@ -52,26 +52,22 @@ impl Writer<'_> {
             let four = COMPONENTS.map(|c| format!("op_{name}({})", args(f, leaves, &|k| format!("a{k}.{c}")).join(", ")));
             let _ = writeln!(self.text, "    return vec4<{t}>({});\n}}", four.join(", "));
         }
+        let guarded = self.options.fma == WgslFma::Guarded && ty == Ty::F32;
         if let Ok([fused, add]) = isowarp_core::patterns::product::steps_of(ty) {
             self.function(&fused, "op_fused");
             self.function(&add, "op_add");
-            for (f, name) in [(&fused, "op_fused"), (&add, "op_add")] {
+            // Where it is guarded, templates take the adapter's own for four sums at once, and the guarded one for one.
+            for (f, name) in [(&fused, "op_fused"), (&add, "op_add")].into_iter().skip(guarded.into()) {
                 let text = wgsl_function_4(f, name, self.options, (&[], &[]), &mut self.calls);
                 self.text.push_str(&text);
             }
         }
-        if self.options.fma == WgslFma::Guarded && ty == Ty::F32 {
-            self.calls.insert("iw_fma_native_4".to_owned());
-            self.text
-                .push_str("fn fused_4(x: vec4<f32>, y: vec4<f32>, z: vec4<f32>) -> vec4<f32> {\n    return iw_fma_native_4(x, y, z);\n}\n");
-            self.text
-                .push_str("fn careful(x: f32, y: vec4<f32>, z: vec4<f32>) -> vec4<f32> {\n    return op_fused_4(vec4<f32>(x), y, z);\n}\n");
-        } else {
-            let _ = writeln!(
-                self.text,
-                "fn fused_4(x: vec4<{t}>, y: vec4<{t}>, z: vec4<{t}>) -> vec4<{t}> {{\n    return op_fused_4(x, y, z);\n}}"
-            );
+        let fused = if guarded { "iw_fma_native_4" } else { "op_fused_4" };
+        if guarded {
+            self.calls.insert(fused.to_owned());
         }
+        let _ =
+            writeln!(self.text, "fn fused_4(x: vec4<{t}>, y: vec4<{t}>, z: vec4<{t}>) -> vec4<{t}> {{\n    return {fused}(x, y, z);\n}}");
         self.outs(finish);
         let result = |v: &str, r: usize| member(v, r, finish.results.len());
         let with = |mut all: Vec<String>, sum: &str| {

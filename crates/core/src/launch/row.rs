@@ -126,7 +126,7 @@ pub enum WgslCode {
 pub enum Items {
     /// So many.
     Each(u32),
-    /// One, by a template that has a form for an `fma` of `f32` which flushes: the hole `guarded`.
+    /// One, by a template that has forms of `f32` for an `fma` which flushes and for subgroups: the holes `guarded` and `subgroups`.
     Guarded,
     /// A word of narrow elements, else four.
     Word,

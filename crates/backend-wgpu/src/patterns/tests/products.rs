@@ -53,7 +53,9 @@ fn products_in_loops_written_out_and_guarded() {
                     check(dialect, CONTRACT_THIN.def(), dtype, &choices);
                     check(dialect, CONTRACT_FOLD.def(), dtype, &choices);
                     if split == 0 {
-                        check(dialect, CONVOLVE.def(), dtype, &choices);
+                        for (several, taps) in [(0, 1), (0, 3), (0, 4), (0, 18), (1, 33)] {
+                            check(dialect, CONVOLVE.def(), dtype, &[&choices[..], &[("several", several), ("taps", taps)]].concat());
+                        }
                         if ty == 0 {
                             check(dialect, CONVOLVE_LAYER.def(), dtype, &choices[2..]);
                         }

@@ -24,10 +24,11 @@ fn eliminations_in_shared_memory_in_memory_and_of_panels() {
         for (rhs, lu, det) in [(0, 0, 0), (1, 0, 0), (2, 0, 0), (0, 1, 0), (0, 0, 1)] {
             if memory == 0 || lu + det == 0 {
                 let of = [("memory", memory), ("full", full), ("rhs", rhs), ("lu", lu), ("det", det)];
-                let choices: Vec<Choice> = of.into_iter().chain([("threads", if memory == 1 { 256 } else { 64 })]).collect();
-                accept(ELIMINATE.def(), &NAMES, &[&choices[..], &[("guarded", 0)]].concat());
+                let choices: Vec<Choice> =
+                    of.into_iter().chain([("threads", if memory == 1 { 256 } else { 64 }), ("space", 1536)]).collect();
+                accept(ELIMINATE.def(), &NAMES, &[&choices[..], &[("guarded", 0), ("subgroups", 0)]].concat());
                 let functions = SolveArithmetic::of(DType::F32).expect("operators").named(&NAMES);
-                let choices = [&[("wide", 0)], &choices[..], &[("guarded", 1)]].concat();
+                let choices = [&[("wide", 0)], &choices[..], &[("guarded", 1), ("subgroups", 1)]].concat();
                 let shared = planned(ELIMINATE.def(), (Operators::Functions(&functions), Numerics::Strict), &choices);
                 let text = shared.program(&signature(&[], &[])).text(GUARDED).expect("text");
                 let parsed =

@@ -79,7 +79,7 @@ impl<B: Launcher> Planned<B> for ConvolutionTask {
         // Weights, and the elements that a tile reads, in rows of whole vectors.
         let line = x.taps.next_multiple_of(4);
         let shared_bytes = 4 * ty.words() as u64 * (y.taps * line + (rows + y.taps - 1) * (columns + line + 4));
-        let choices = [("type", choice)];
+        let choices = [("type", choice), ("several", (x.taps * y.taps > product.block()).into()), ("taps", params.taps_x)];
         let operators = Operators::Product { a: &product.a, b: &product.b, finish: &product.finish, extents, packing: None };
         let spec = KernelSpec::new(&CONVOLVE, &params, &choices, &[]).with(operators, product.numerics, leaves, outs);
         let of_all = |_| groups;

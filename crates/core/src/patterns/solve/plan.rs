@@ -230,6 +230,7 @@ impl<'d, B: Launcher> Plan<'d, B> {
         // A group of WGSL's meets as a whole, and a small one waits for fewer.
         let threads = if memory || self.device.code() == Code::Ptx { THREADS } else { TILE };
         let (lanes, groups) = if memory { (8 | 32 << 16, batch) } else { self.teams(threads, n, bytes) };
+        let systems = threads / u64::from((lanes & 0xffff) * (lanes >> 16));
         let params = EliminateParams {
             rows: n as u32,
             pivots: n as u32,
@@ -260,6 +261,7 @@ impl<'d, B: Launcher> Plan<'d, B> {
             ("lu", lu.into()),
             ("det", det.into()),
             ("threads", threads as u32),
+            ("space", (systems * n * pitch).next_multiple_of(128).min(self.room() / dtype.size_bytes()) as u32),
         ];
         let [of_a, of_b, _] = self.extents();
         let none = Array::NONE;
@@ -282,7 +284,7 @@ impl<'d, B: Launcher> Plan<'d, B> {
             perm,
             arrays.states.map_or(none, |states| Array::of(states, 4, batch)),
         ];
-        let shared = if memory { 0 } else { threads / u64::from((lanes & 0xffff) * (lanes >> 16)) * bytes };
+        let shared = if memory { 0 } else { systems * bytes };
         self.launch(&ELIMINATE, &params, &choices, &all, (&["minus", "div", "mul", "bits"], groups, shared))
     }
 
