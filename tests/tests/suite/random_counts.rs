@@ -64,6 +64,23 @@ fn counts_are_as_likely_as_poissons_formula_says() {
     });
 }
 
+/// Draws that are long enough for a table of their mean, beside those of an array of means, which search and reject in every element.
+#[test]
+fn long_draws_of_one_mean_are_those_of_an_array_of_means() {
+    each(|d| {
+        let draws = [0.0f32, 1e-40, 1e-3, 0.7, 4.0, 9.999_999].map(|mean| (mean, 66_011)).into_iter();
+        for (mean, n) in draws.chain([(10.0, 100_003), (10.75, 100_003), (100.0, 210_011)]) {
+            let means = d.upload(&vec![mean; n]).unwrap();
+            let r = Random { position: 3, ..Random::new(23).stream(5) };
+            let of_each = d.map(r.poisson_of(n as u64, &means), |k| k).unwrap().read_blocking().unwrap();
+            let counts = d.map(r.poisson(n as u64, mean), |k| k).unwrap().read_blocking().unwrap();
+            assert!(counts == of_each, "a mean of {mean}");
+            let sum = d.reduce(r.poisson(n as u64, mean), Sum).run().unwrap().read_blocking().unwrap();
+            assert_eq!(sum, of_each.iter().sum::<u32>(), "fused into a sum, a mean of {mean}");
+        }
+    });
+}
+
 #[test]
 fn counts_of_a_table_are_as_likely_as_poissons_formula_says() {
     each(|d| {
