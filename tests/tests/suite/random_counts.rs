@@ -68,8 +68,7 @@ fn counts_are_as_likely_as_poissons_formula_says() {
 #[test]
 fn long_draws_of_one_mean_are_those_of_an_array_of_means() {
     each(|d| {
-        let draws = [0.0f32, 1e-40, 1e-3, 0.7, 4.0, 9.999_999].map(|mean| (mean, 66_011)).into_iter();
-        for (mean, n) in draws.chain([(10.0, 100_003), (10.75, 100_003), (100.0, 210_011)]) {
+        for (mean, n) in [(0.0f32, 1_032_200usize), (0.7, 1_033_001), (9.999_999, 1_033_001), (10.75, 1_600_003)] {
             let means = d.upload(&vec![mean; n]).unwrap();
             let r = Random { position: 3, ..Random::new(23).stream(5) };
             let of_each = d.map(r.poisson_of(n as u64, &means), |k| k).unwrap().read_blocking().unwrap();

@@ -16,8 +16,8 @@ use std::sync::{Arc, LazyLock};
 const HALVINGS: u32 = 6;
 const LIMITS: usize = (1 << HALVINGS) - 1;
 
-/// Elements that pay for an entry of a table, whose making takes the host as long as a GPU takes for thousands of them.
-const WORTH: u64 = 1024;
+/// Elements that pay for an entry of a table: making one takes the host up to a microsecond, in which a GPU draws so many.
+const WORTH: u64 = 16_384;
 
 /// The greatest mean with a table of densities: counts are far from 2^24, up to where all are `f32`.
 const MOST: f32 = 1_048_576.0;
@@ -263,6 +263,18 @@ mod tests {
             }
         }
         assert!(most <= LIMITS, "{most} counts");
+    }
+
+    /// Around the ends of the logarithm's pieces, and spread over each; all 780 million floats from 2^-90 to 8 were tried once.
+    #[test]
+    fn logarithms_grow_with_their_arguments() {
+        for k in -90..3 {
+            let joint = (0.673_095_7 * 2f32.powi(k)).to_bits();
+            for around in (joint - 3000..joint + 3000).chain((0..1 << 23).step_by(9973).map(|part| joint + part)) {
+                let [low, high] = [around, around + 1].map(|bits| Elementary::Log.eval1(f32::from_bits(bits)));
+                assert!(low <= high, "{around:#x}");
+            }
+        }
     }
 
     #[test]
