@@ -171,6 +171,42 @@ fn iw_mul_hi(a: u32, b: u32) -> u32 {
     return u32((u64(a) * u64(b)) >> 32u);
 }
 
+//@ iw_mul_wide: iw_mul_hi
+// Both words of a product.
+struct iw_words {
+    low: u32,
+    high: u32,
+}
+
+fn iw_mul_wide(a: u32, b: u32) -> iw_words {
+    return iw_words(a * b, iw_mul_hi(a, b));
+}
+
+//@ iw_mul_wide@u64:
+struct iw_words {
+    low: u32,
+    high: u32,
+}
+
+fn iw_mul_wide(a: u32, b: u32) -> iw_words {
+    let product = u64(a) * u64(b);
+    return iw_words(u32(product), u32(product >> 32u));
+}
+
+//@ iw_mul_wide_4: iw_mul_wide
+struct iw_words_4 {
+    low: vec4<u32>,
+    high: vec4<u32>,
+}
+
+fn iw_mul_wide_4(a: vec4<u32>, b: vec4<u32>) -> iw_words_4 {
+    let x = iw_mul_wide(a.x, b.x);
+    let y = iw_mul_wide(a.y, b.y);
+    let z = iw_mul_wide(a.z, b.z);
+    let w = iw_mul_wide(a.w, b.w);
+    return iw_words_4(vec4<u32>(x.low, y.low, z.low, w.low), vec4<u32>(x.high, y.high, z.high, w.high));
+}
+
 //@ iw_f32_to_i32:
 // Conversions of floats to integers truncate and saturate; NaN gives 0. The device converts only what fits.
 fn iw_f32_to_i32(x: f32) -> i32 {

@@ -10,8 +10,8 @@ use isowarp_core::caps::Numerics;
 use isowarp_core::element::Ty;
 use isowarp_core::input::Source as _;
 use isowarp_core::ir::{
-    Evaluator, Expr, Func, Operation, Operations, Param, UnOp, WgslFma, WgslOptions, canonical_nan, numerics_of_4, pack, wgsl_function,
-    wgsl_function_4, wgsl_type,
+    Evaluator, Expr, Func, Operation, Operations, Param, UnOp, WgslFma, WgslOptions, branch, canonical_nan, numerics_of_4, pack, repeat,
+    trace, wgsl_function, wgsl_function_4, wgsl_type,
 };
 use isowarp_core::random::Random;
 use operations::random::{operator, programs};
@@ -93,6 +93,39 @@ fn values_that_neighbours_share_have_the_bits_of_the_evaluator() {
             let args = [0, 1, 2, 3].map(|k| [7, 9, 1, 0, 3, 2, i + k, u64::from(0.5f32.to_bits()), u64::from(3f32.to_bits())]);
             let four = args.each_ref().map(<[u64; 9]>::as_slice);
             assert_eq!(interpreted_4(&module, &f, four), four.map(|args| evaluated(&f, args)), "{i}:\n{text}");
+        }
+    }
+}
+
+#[test]
+fn both_words_of_a_product_have_the_bits_of_the_evaluator() {
+    type U = Expr<u32>;
+    // Where both are wanted, next to each other, in either order, in a turn of a loop, and where a block comes between them.
+    let f = trace(|(x, y): (U, U)| {
+        let inside = branch(x.lt(y), || x * 0xcd9e_8d57, || y);
+        let (_, turned) = repeat(3, (x, y), |(a, b)| ((a * 0xd251_1f53) ^ b, a.mul_hi(0xd251_1f53)));
+        (x * 0xd251_1f53, x.mul_hi(0xd251_1f53), y.mul_hi(7) ^ (y * 7), inside ^ x.mul_hi(0xcd9e_8d57), turned)
+    })
+    .unwrap();
+    let values = [0u64, 1, 2, 0x7fff_ffff, 0x8000_0000, 0xffff_fffe, 0xffff_ffff, 0x1234_5678, 0xffff, 0x1_0000, 0x9e37_79b9];
+    let args: Vec<[u64; 2]> = values.iter().flat_map(|&x| values.map(|y| [x, y])).collect();
+    for native in [false, true] {
+        let mut resolve = |name: &str| match name {
+            "iw_mul_hi" | "iw_mul_wide" if native => isowarp_shaders::snippet(&format!("{name}@u64")),
+            _ => common::native(name),
+        };
+        let (mut calls, options) =
+            (BTreeSet::new(), WgslOptions { fma: WgslFma::Native, numerics: Numerics::Strict, repairs: Operations::NONE });
+        let text = [wgsl_function(&f, "op", options, &mut calls), wgsl_function_4(&f, "op", options, (&[], &[]), &mut calls)].concat();
+        assert_eq!((text.matches("iw_mul_wide(").count(), text.matches("iw_mul_wide_4(").count()), (3, 3), "{text}");
+        let text = format!("{}{text}", isowarp_shaders::prelude(&calls, &mut resolve).unwrap());
+        let module = common::validated(&text);
+        assert_eq!(common::uses_64_bits(&module), native);
+        for four in args.chunks_exact(4) {
+            let four: [&[u64]; 4] = std::array::from_fn(|k| four[k].as_slice());
+            let expected = four.map(|args| evaluated(&f, args));
+            assert_eq!(interpreted_4(&module, &f, four), expected, "{four:x?}:\n{text}");
+            assert_eq!(four.map(|args| interpreted(&module, &f, args)), expected, "{four:x?}:\n{text}");
         }
     }
 }

@@ -177,8 +177,10 @@ pub(crate) enum GeneratorArg {
     Threefry,
     /// L'Ecuyer's MRG32k3a, of bits and uniform: all six words of its state are --seed, 12345 without
     Mrg32k3a,
-    /// cuRAND's XORWOW, of bits and uniform: --stream is the subsequence, --position the offset
+    /// cuRAND's XORWOW, of bits, uniform, normal, quantile, lognormal and exponential: --stream is the subsequence, --position the offset
     Xorwow,
+    /// The same in the order of curandGenerate, 4096 subsequences in turn: --position is a multiple of 4096
+    XorwowInterleaved,
 }
 
 /// Spins that a simulation begins with.

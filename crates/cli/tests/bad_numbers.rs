@@ -24,8 +24,16 @@ fn options_of_numbers_that_make_no_sense_are_refused() {
     says(&mrg(&["--dist", "bits", "--seed", "0"]), "seed: [0, 0, 0] are zero");
     says(&mrg(&["--dist", "bits", "--dtype", "u64"]), "the distribution has no u64");
     let xorwow = |args: &[&str]| refused(&[&["random", "--n", "3", "--generator", "xorwow"], args].concat());
-    says(&xorwow(&["--dist", "normal"]), "--generator xorwow is not for this distribution");
+    says(&xorwow(&["--dist", "gamma"]), "--generator xorwow is not for this distribution");
     says(&xorwow(&["--dist", "bits", "--dtype", "u64"]), "the distribution has no u64");
+    says(&xorwow(&["--dist", "normal", "--dtype", "f64"]), "the distribution has no f64");
+    says(&xorwow(&["--dist", "normal", "--deviation", "-1"]), "deviation: it is negative or not finite");
+    let interleaved = |args: &[&str]| refused(&[&["random", "--n", "3", "--generator", "xorwow-interleaved"], args].concat());
+    says(
+        &interleaved(&["--dist", "bits", "--position", "4095"]),
+        "position: numbers of 4096 subsequences in turn begin at a multiple of 4096",
+    );
+    says(&interleaved(&["--dist", "sphere"]), "--generator xorwow-interleaved is not for this distribution");
     says(&refused(&["random", "--n", "3", "--dist", "discrete", "--probabilities", "0,0"]), "weights: their sum is 0");
     says(&refused(&["random", "--n", "3", "--dist", "bits", "--position", "18446744073709551614"]), "position: a stream has 2^64 words");
     says(&refused(&["sum", "--in", "w_i4.npy"]), "values to sum in an order: they are floats, not i32");

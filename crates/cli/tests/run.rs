@@ -232,6 +232,11 @@ fn random_numbers_are_those_of_the_contract_on_every_backend() {
         assert_eq!(lecuyers.f32s(), [545_508_589u32, 1_368_065_410].map(|word| ((word - 1) >> 8) as f32 / 16_777_216.0));
         let curands = run(&["--dist", "uniform", "--n", "2", "--generator", "xorwow", "--position", "1"], &backend);
         assert_eq!(curands.f32s(), [1_883_133_293u32, 2_220_552_389].map(|word| (word >> 8) as f32 / 16_777_216.0));
+        let generated = run(&["--dist", "bits", "--n", "4097", "--generator", "xorwow-interleaved"], &backend);
+        let word = |k: usize| u32::from_le_bytes(*generated.bytes[4 * k..].first_chunk().expect("a word"));
+        assert_eq!([0, 1, 4096].map(word), [3_179_217_846, 3_955_638_199, 1_883_133_293]);
+        let later = ["--dist", "bits", "--n", "1", "--generator", "xorwow-interleaved", "--position", "4096"];
+        assert_eq!(run(&later, &backend).bytes, word(4096).to_le_bytes());
         let uniform = run(&["--dist", "uniform", "--n", "2", "--position", "2"], &backend);
         assert_eq!(uniform.f32s(), [0x00bc_57ac as f32 / 16_777_216.0, 0x009b_00db as f32 / 16_777_216.0]);
         for args in [
@@ -250,6 +255,8 @@ fn random_numbers_are_those_of_the_contract_on_every_backend() {
             &["--dist", "poisson", "--n", "500", "--mean", "40", "--table"],
             &["--dist", "bits", "--n", "99", "--generator", "mrg32k3a", "--stream", "2", "--position", "1000"],
             &["--dist", "bits", "--n", "9999", "--generator", "xorwow", "--stream", "2", "--position", "1000"],
+            &["--dist", "normal", "--n", "999", "--generator", "xorwow", "--mean", "3"],
+            &["--dist", "exponential", "--n", "9999", "--generator", "xorwow-interleaved", "--position", "4096"],
             &["--dist", "binomial", "--n", "99", "--trials", "1000", "--probability", "0.3"],
             &["--dist", "circle", "--n", "99"],
             &["--dist", "sphere", "--n", "99"],

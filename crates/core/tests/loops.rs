@@ -47,6 +47,55 @@ fn a_loop_ends_where_its_condition_says_and_at_its_bound() {
     }
 }
 
+/// Of a turn that is none only the condition is computed, whatever block or product it needs.
+#[test]
+fn a_loop_is_left_before_what_its_condition_does_not_need() {
+    let f = trace(|(x, limit): (U, U)| {
+        repeat(30, x, |x| {
+            let near = branch((x & 1).ne(0), || x * 5, || x + 1);
+            next_while(near.lt(limit), (x ^ 0xabc).mul_hi(0xcd9e_8d57) + near)
+        })
+    })
+    .unwrap();
+    let ptx = {
+        let mut p = Ptx::new(Numerics::Strict, "zero");
+        let args: Vec<PtxValue> = (0..2).map(|_| p.fresh(isowarp_core::element::Ty::U32)).collect();
+        p.call_lanes(&f, &[args.clone(), args], &mut |p, _| p.constant(isowarp_core::element::Ty::U32, 0));
+        p.finish()
+    };
+    let options = WgslOptions { fma: WgslFma::Native, numerics: Numerics::Strict, repairs: Operations::NONE };
+    let wgsl =
+        [wgsl_function(&f, "op", options, &mut BTreeSet::new()), wgsl_function_4(&f, "op", options, (&[], &[]), &mut BTreeSet::new())];
+    for (text, needed, leaves, rest) in
+        [(&ptx, "mul.lo", "@!", "mul.hi"), (&wgsl[0], "* 5u", "break", "mul_hi"), (&wgsl[1], "(5u)", "break", "mul_hi")]
+    {
+        let at = |part: &str| {
+            text.rfind(part).unwrap_or_else(|| {
+                panic!(
+                    "no {part}:
+{text}"
+                )
+            })
+        };
+        assert!(at(needed) < at(leaves) && at(leaves) < at(rest), "{text}");
+    }
+    // What the turns compute stays.
+    let plain = |mut x: u32, limit: u32| {
+        for _ in 0..30 {
+            let near = if x & 1 == 1 { x.wrapping_mul(5) } else { x.wrapping_add(1) };
+            if near >= limit {
+                break;
+            }
+            x = ((u64::from(x ^ 0xabc) * 0xcd9e_8d57) >> 32) as u32;
+            x = x.wrapping_add(near);
+        }
+        x
+    };
+    for (x, limit) in [(0u32, 1u32), (1, 4), (7, 1 << 20), (u32::MAX, 9), (12, u32::MAX), (5, 26)] {
+        assert_eq!(eval(&f, &[x.into(), limit.into()]), [u64::from(plain(x, limit))], "{x} below {limit}");
+    }
+}
+
 #[test]
 fn every_lane_leaves_at_a_turn_of_its_own() {
     let f = trace(|n: U| {

@@ -137,6 +137,10 @@ pub(super) fn cases<B: Target>(c: &mut Cases<B>) {
         // Three states at once are more numbers than some devices take in a kernel.
         Ok((d.map(apart.0, |x| x)?, d.map(apart.1, |x| x)?, d.map(apart.2, |x| x)?))
     });
+    // Long enough for tables of their means.
+    for mean in [4.0, 12.5] {
+        c.add(format!("random/poisson/long/{mean}"), move |d| d.map(at(1).poisson(1_700_011, mean), |x| x)).bytes(1 << 23).full();
+    }
     c.add("random/large", |d| d.map(at(0).uniform::<f32>(1 << 24), |x| x)).bytes(1 << 26).full();
 }
 

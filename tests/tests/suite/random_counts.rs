@@ -64,6 +64,22 @@ fn counts_are_as_likely_as_poissons_formula_says() {
     });
 }
 
+/// Draws that are long enough for a table of their mean, beside those of an array of means, which search and reject in every element.
+#[test]
+fn long_draws_of_one_mean_are_those_of_an_array_of_means() {
+    each(|d| {
+        for (mean, n) in [(0.0f32, 1_032_200usize), (0.7, 1_033_001), (9.999_999, 1_033_001), (10.75, 1_600_003)] {
+            let means = d.upload(&vec![mean; n]).unwrap();
+            let r = Random { position: 3, ..Random::new(23).stream(5) };
+            let of_each = d.map(r.poisson_of(n as u64, &means), |k| k).unwrap().read_blocking().unwrap();
+            let counts = d.map(r.poisson(n as u64, mean), |k| k).unwrap().read_blocking().unwrap();
+            assert!(counts == of_each, "a mean of {mean}");
+            let sum = d.reduce(r.poisson(n as u64, mean), Sum).run().unwrap().read_blocking().unwrap();
+            assert_eq!(sum, of_each.iter().sum::<u32>(), "fused into a sum, a mean of {mean}");
+        }
+    });
+}
+
 #[test]
 fn counts_of_a_table_are_as_likely_as_poissons_formula_says() {
     each(|d| {

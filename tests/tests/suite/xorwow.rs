@@ -105,6 +105,46 @@ fn numbers_are_those_of_the_recurrence_at_every_place() {
     });
 }
 
+/// Normal and exponential numbers by Rust's functions of the words.
+#[test]
+fn normal_and_exponential_numbers_are_those_of_the_words() {
+    let near = |found: &[f32], exact: &dyn Fn(usize) -> f64| {
+        found.iter().enumerate().all(|(i, &x)| (f64::from(x) - exact(i)).abs() < 1e-5 * exact(i).abs().max(1.0))
+    };
+    each(|d| {
+        let r = Xorwow::new(d, 12_345).unwrap();
+        for (r, n) in [(r.clone(), 3001u64), (r.skip(9).interleaved(), 20_001)] {
+            // Of the last pair both words.
+            let words = read(d.map(r.uniform::<u32>(n + 8192).unwrap(), |x| x));
+            let unit = |i: usize| (f64::from(words[i]) + 0.5) / 4_294_967_296.0;
+            let lanes = if n > 4096 { 4096 } else { 1 };
+            // Neighbours of a subsequence are a pair.
+            let normal = |i: usize| {
+                let second = i / lanes % 2;
+                let (radius, turn) = (i - second * lanes, i + (1 - second) * lanes);
+                let angle = core::f64::consts::TAU * f64::from(words[turn]) / 4_294_967_296.0;
+                (-2.0 * unit(radius).ln()).sqrt() * if second == 0 { angle.cos() } else { angle.sin() }
+            };
+            let draw = |x: isowarp::Result<Buffer<Device, f32>>| read(x);
+            let found = draw(d.map(r.normal(n, 0.0, 1.0).unwrap(), |x| x));
+            assert!(near(&found, &normal), "normal");
+            let found = draw(d.map(r.log_normal(n, 0.5, 0.25).unwrap(), |x| x));
+            assert!(near(&found, &|i| (normal(i) * 0.25 + 0.5).exp()), "log-normal");
+            let found = draw(d.map(r.exponential(n, 3.0).unwrap(), |x| x));
+            assert!(near(&found, &|i| -3.0 * unit(i).ln()), "exponential");
+            // The quantile is monotone in the word, and of a word and its complement of two signs.
+            let mut pairs: Vec<(u32, f32)> =
+                words.iter().copied().zip(draw(d.map(r.normal_by_quantile(n, 0.0, 1.0).unwrap(), |x| x))).collect();
+            pairs.sort_unstable_by_key(|pair| pair.0);
+            assert!(pairs.is_sorted_by_key(|pair| pair.1) && pairs.iter().all(|(word, x)| (*word >= 1 << 31) == (*x > 0.0)), "quantile");
+        }
+        for (mean, deviation) in [(f32::NAN, 1.0), (0.0, -1.0), (0.0, f32::INFINITY)] {
+            assert!(matches!(r.normal(3, mean, deviation), Err(Error::InvalidArgument { .. })));
+        }
+        assert!(matches!(r.exponential(3, -1.0), Err(Error::InvalidArgument { what: "mean", .. })));
+    });
+}
+
 #[test]
 fn states_and_draws_that_are_none_are_refused() {
     let d = Cpu::new();

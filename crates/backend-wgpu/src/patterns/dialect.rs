@@ -155,7 +155,7 @@ impl Dialect {
             NATIVE_FMA if self.fma == FmaKind::Guarded => {
                 Some((crate::fma_prelude(FmaKind::Native).replace("fn iw_fma(", &format!("fn {NATIVE_FMA}(")), BTreeSet::new()))
             }
-            "iw_mul_hi" if self.int64 => isowarp_shaders::snippet("iw_mul_hi@u64"),
+            "iw_mul_hi" | "iw_mul_wide" if self.int64 => isowarp_shaders::snippet(&format!("{name}@u64")),
             "iw_fma64" => wide(self.native_fma64),
             "iw_div64" => wide(self.native_div64),
             "iw_sqrt64" => wide(self.native_sqrt64),

@@ -49,17 +49,25 @@ pub enum Distribution {
     Halton(u32, bool),
     /// Numbers of [`Mrg32k3a`] from this state on, `f32` and `f64` in \[0, 1) or words, in the stream and from the position of the start.
     Mrg32k3a([u32; 6]),
-    /// Numbers of [`Xorwow`], `f32` and `f64` in \[0, 1) or words, as cuRAND's with this seed, in the subsequence of the start's stream and from its position.
-    Xorwow(u64),
+    /// Numbers of [`Xorwow`] as cuRAND's with this seed, in the subsequence of the start's stream and from its position.
+    Xorwow {
+        /// The seed.
+        seed: u64,
+        /// Whether they are in the order of `curandGenerate`, whose positions are multiples of [`Xorwow::LANES`].
+        interleaved: bool,
+        /// `f32` and `f64` in \[0, 1) or words, where it is uniform; else `f32`, normal in one of three ways or exponential.
+        of: Box<Self>,
+    },
 }
 
 impl Distribution {
     /// The element types that it has, of which the first goes without saying.
     #[must_use]
-    pub const fn dtypes(&self) -> &'static [DType] {
+    pub fn dtypes(&self) -> &'static [DType] {
         match self {
             Self::Uniform => &[DType::F32, DType::F64, DType::U32, DType::U64],
-            Self::Sobol(..) | Self::Halton(..) | Self::Mrg32k3a(_) | Self::Xorwow(_) => &[DType::F32, DType::F64, DType::U32],
+            Self::Xorwow { of, .. } if **of != Self::Uniform => &[DType::F32],
+            Self::Sobol(..) | Self::Halton(..) | Self::Mrg32k3a(_) | Self::Xorwow { .. } => &[DType::F32, DType::F64, DType::U32],
             Self::Circle | Self::Sphere => &[DType::F32],
             Self::UniformOpen | Self::Normal(..) | Self::NormalByQuantile(..) | Self::Exponential(_) => &[DType::F32, DType::F64],
             Self::Integers(..) => &[DType::I32, DType::U32],
@@ -172,16 +180,30 @@ impl<B: Patterns> Job<'_, B> {
                     _ => refused(of, dtype),
                 }
             }
-            (&Distribution::Xorwow(seed), _) => {
-                let from = Xorwow::new(self.device, seed)?.subsequence(random.stream).skip(random.position);
-                match dtype {
-                    DType::F32 => self.stored(n, from.uniform::<f32>(n)?),
-                    DType::F64 => self.stored(n, from.uniform::<f64>(n)?),
-                    DType::U32 => self.stored(n, from.uniform::<u32>(n)?),
-                    _ => refused(of, dtype),
-                }
-            }
+            (Distribution::Xorwow { seed, interleaved, of }, _) => self.xorwow(random, (*seed, *interleaved), of, n, dtype),
             (Distribution::Permutation, DType::U32) => Ok(DynBuffer::from(self.device.permutation(random, n)?).into()),
+            _ => refused(of, dtype),
+        }
+    }
+
+    fn xorwow(&self, random: Random, (seed, interleaved): (u64, bool), of: &Distribution, n: u64, dtype: DType) -> Result<Results<B>> {
+        let lanes = if interleaved { Xorwow::<B>::LANES } else { 1 };
+        if !random.position.is_multiple_of(lanes) {
+            let reason = format!("numbers of {lanes} subsequences in turn begin at a multiple of {lanes}, not at {}", random.position);
+            return Err(Error::InvalidArgument { what: "position", reason });
+        }
+        let from = Xorwow::new(self.device, seed)?.subsequence(random.stream).skip(random.position / lanes);
+        let from = if interleaved { from.interleaved() } else { from };
+        match (of, dtype) {
+            (Distribution::Uniform, DType::F32) => self.stored(n, from.uniform::<f32>(n)?),
+            (Distribution::Uniform, DType::F64) => self.stored(n, from.uniform::<f64>(n)?),
+            (Distribution::Uniform, DType::U32) => self.stored(n, from.uniform::<u32>(n)?),
+            (&Distribution::Normal(mean, deviation), DType::F32) => self.stored(n, from.normal(n, mean as f32, deviation as f32)?),
+            (&Distribution::NormalByQuantile(mean, deviation), DType::F32) => {
+                self.stored(n, from.normal_by_quantile(n, mean as f32, deviation as f32)?)
+            }
+            (&Distribution::LogNormal(mean, deviation), DType::F32) => self.stored(n, from.log_normal(n, mean, deviation)?),
+            (&Distribution::Exponential(mean), DType::F32) => self.stored(n, from.exponential(n, mean as f32)?),
             _ => refused(of, dtype),
         }
     }

@@ -104,7 +104,8 @@ mod tests {
 
     fn products_in_wgsl(f: &Func, shared: &[bool]) -> usize {
         let options = WgslOptions { fma: WgslFma::Native, numerics: Numerics::Strict, repairs: Operations::NONE };
-        wgsl_function_4(f, "op", options, (&[], shared), &mut BTreeSet::new()).matches("iw_mul_hi(").count()
+        let text = wgsl_function_4(f, "op", options, (&[], shared), &mut BTreeSet::new());
+        text.matches("iw_mul_wide(").count() + 4 * text.matches("iw_mul_wide_4(").count()
     }
 
     #[test]

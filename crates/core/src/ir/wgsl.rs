@@ -71,8 +71,20 @@ pub fn wgsl_literal(ty: Ty, bits: u64) -> String {
 /// supplies. The names of the prelude's functions that it calls are added to `calls`.
 #[must_use]
 pub fn wgsl_function(f: &Func, name: &str, options: WgslOptions, calls: &mut BTreeSet<String>) -> String {
-    Writer { f, name, options, text: String::new(), calls, form: Form::Single, active: None, twins: &[], four: Vec::new(), pair: None }
-        .function(name)
+    Writer {
+        f,
+        name,
+        options,
+        text: String::new(),
+        calls,
+        form: Form::Single,
+        active: None,
+        twins: &[],
+        four: Vec::new(),
+        pair: None,
+        written: BTreeSet::new(),
+    }
+    .function(name)
 }
 
 /// Writes `f` as a WGSL function `{name}_4` of four elements at once: its parameters and its result, or the members of the structure
@@ -129,6 +141,8 @@ struct Writer<'a> {
     four: Vec<OfFour>,
     /// The pair of the four whose value is being written, if it is one of a pair.
     pair: Option<u32>,
+    /// Values that are written before their turn.
+    written: BTreeSet<Id>,
 }
 
 impl Writer<'_> {
@@ -254,6 +268,9 @@ impl Writer<'_> {
                     i = end;
                     continue;
                 }
+                // The other word of a product that is written.
+                _ if self.written.contains(&i) => {}
+                _ if self.wide_product(i, to, &pad) => {}
                 node => {
                     let e = match self.of_four(i) {
                         OfFour::Own => self.expression(node, self.ty(i)),

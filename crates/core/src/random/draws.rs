@@ -15,7 +15,13 @@ pub type Draws<R> = Mapped<Words, fn(Block) -> R>;
 pub type DrawsOf<P, X, R> = Mapped<(Words, P), fn((Block, X)) -> R>;
 
 /// A draw of floats with two parameters.
-type Scaled = DrawsOf<(HostScalar<f32>, HostScalar<f32>), (Expr<f32>, Expr<f32>), Expr<f32>>;
+type Scaled = DrawsOf<Parameters, (Expr<f32>, Expr<f32>), Expr<f32>>;
+
+/// A mean and a deviation.
+pub(super) type Parameters = (HostScalar<f32>, HostScalar<f32>);
+
+/// A function of an element's words and of two parameters.
+pub(super) type Function = fn((Block, (Expr<f32>, Expr<f32>))) -> Expr<f32>;
 
 /// Types of [`Random::uniform`]: all values of `u32` and `u64`, `f32` and `f64` in \[0, 1).
 pub trait Uniform: Element<Reg = Self> + Scalar {
@@ -144,6 +150,22 @@ fn box_muller(block: Block) -> Expr<f32> {
     radius * angle(turn + select(block.is_odd(), 0u32, QUARTER)).sin()
 }
 
+pub(super) fn normal((block, (mean, deviation)): (Block, (Expr<f32>, Expr<f32>))) -> Expr<f32> {
+    box_muller(block).mul_add(deviation, mean)
+}
+
+pub(super) fn normal_by_quantile((block, (mean, deviation)): (Block, (Expr<f32>, Expr<f32>))) -> Expr<f32> {
+    quantile(block.word()).mul_add(deviation, mean)
+}
+
+pub(super) fn log_normal(of: (Block, (Expr<f32>, Expr<f32>))) -> Expr<f32> {
+    normal(of).exp()
+}
+
+pub(super) fn exponential((block, mean): (Block, Expr<f32>)) -> Expr<f32> {
+    above_zero(block.word()).ln().abs().mul_rn(mean)
+}
+
 /// All four normal numbers of a block, rounded.
 pub(crate) fn normals([a, b, c, d]: [Expr<u32>; 4]) -> [Expr<f32>; 4] {
     let (first, second) = (radius(a), radius(c));
@@ -252,22 +274,22 @@ impl Random {
     /// ```
     #[must_use]
     pub fn normal(self, n: u64, mean: f32, deviation: f32) -> Scaled {
-        self.scaled(n, mean, deviation, |(block, (mean, deviation))| box_muller(block).mul_add(deviation, mean))
+        self.scaled(n, mean, deviation, normal)
     }
 
     /// The same by the quantile function: a monotone function of each word, and up to 6.3 deviations from the mean.
     #[must_use]
     pub fn normal_by_quantile(self, n: u64, mean: f32, deviation: f32) -> Scaled {
-        self.scaled(n, mean, deviation, |(block, (mean, deviation))| quantile(block.word()).mul_add(deviation, mean))
+        self.scaled(n, mean, deviation, normal_by_quantile)
     }
 
     /// `n` numbers whose logarithms are [normal](Self::normal), of this mean and deviation.
     #[must_use]
     pub fn log_normal(self, n: u64, mean: f32, deviation: f32) -> Scaled {
-        self.scaled(n, mean, deviation, |(block, (mean, deviation))| box_muller(block).mul_add(deviation, mean).exp())
+        self.scaled(n, mean, deviation, log_normal)
     }
 
-    fn scaled(self, n: u64, mean: f32, deviation: f32, f: fn((Block, (Expr<f32>, Expr<f32>))) -> Expr<f32>) -> Scaled {
+    fn scaled(self, n: u64, mean: f32, deviation: f32, f: Function) -> Scaled {
         let words = Words::new(self, n, Each::One).require(mean.is_finite(), "mean", "it is not finite").require(
             deviation.is_finite() && deviation >= 0.0,
             "deviation",
@@ -281,7 +303,7 @@ impl Random {
     pub fn exponential(self, n: u64, mean: f32) -> DrawsOf<HostScalar<f32>, Expr<f32>, Expr<f32>> {
         let holds = mean.is_finite() && mean >= 0.0;
         let words = Words::new(self, n, Each::One).require(holds, "mean", "it is negative or not finite");
-        (words, scalar(mean)).map(|(block, mean)| above_zero(block.word()).ln().abs().mul_rn(mean))
+        (words, scalar(mean)).map(exponential)
     }
 
     /// `n` indices of a table's weights, each as likely as its weight says.

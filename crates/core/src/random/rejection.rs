@@ -3,6 +3,7 @@
 use super::Random;
 use super::attempts::{Attempts, Blocks, SIXTEEN};
 use super::draws::{above_zero, angle, signed};
+use super::one_mean::PoissonCounts;
 use crate::input::{HostScalar, Mapped, Source, scalar};
 use crate::ir::{Expr, branch, lit, next_until, next_while, repeat, select};
 
@@ -10,13 +11,13 @@ use crate::ir::{Expr, branch, lit, next_until, next_while, repeat, select};
 pub type AttemptsOf<P, X, R> = Mapped<(Attempts, P), fn((Blocks, X)) -> R>;
 
 /// Expected counts below which they are found by inversion.
-const FEW: f32 = 10.0;
+pub(super) const FEW: f32 = 10.0;
 
 /// Turns of an inversion, which needs some sixty at most.
-const SEARCHED: u32 = 128;
+pub(super) const SEARCHED: u32 = 128;
 
 /// Attempts of two words, and of a block. Of either one in 10^20 draws takes more, and keeps its last.
-const PAIRS: u32 = 32;
+pub(super) const PAIRS: u32 = 32;
 const TRIPLES: u32 = 15;
 
 /// The greatest parameter of counts: whole numbers up to here are `f32`.
@@ -33,11 +34,11 @@ fn inverted(u: Expr<f32>, first: Expr<f32>, mean: Expr<f32>, ratio: impl Fn(Expr
     k.cast()
 }
 
-/// Two words of an attempt as Hörmann's `u` in (-1/2, 1/2) and `v` in (0, 1].
-fn uniforms(blocks: &Blocks, attempt: Expr<u32>) -> (Expr<f32>, Expr<f32>) {
+/// The two words of an attempt.
+fn pair(blocks: &Blocks, attempt: Expr<u32>) -> (Expr<u32>, Expr<u32>) {
     let [a, b, c, d] = blocks.block(attempt >> 1);
     let second = (attempt & 1).ne(0);
-    (signed(select(second, c, a)) * 0.5, above_zero(select(second, d, b)))
+    (select(second, c, a), select(second, d, b))
 }
 
 /// `ln(k!) - ln(sqrt(2 pi k) (k/e)^k)` by Stirling's series.
@@ -63,7 +64,7 @@ fn deviance(k: Expr<f32>, x: Expr<f32>, d: Expr<f32>) -> Expr<f32> {
 
 /// Hörmann's transformed rejection: the first of the attempts' `d = floor((2 a / us + b) u + shift)` that is taken at once or by the logarithm of the density at
 /// `d`, as a part of that of the hat's middle.
-struct Transformed {
+pub(super) struct Transformed {
     a: Expr<f32>,
     b: Expr<f32>,
     /// Constant of the hat.
@@ -73,47 +74,67 @@ struct Transformed {
     shift: Expr<f32>,
 }
 
+/// An attempt.
+pub(super) struct Attempt {
+    /// The outcome, less the middle's.
+    pub(super) d: Expr<f32>,
+    /// Whether it is taken without a look at the density.
+    pub(super) at_once: Expr<bool>,
+    /// Whether it may be taken at all.
+    pub(super) possible: Expr<bool>,
+    /// Bound of the density whose logarithm is compared.
+    pub(super) bound: Expr<f32>,
+}
+
 impl Transformed {
+    /// The hat over a Poisson distribution.
+    pub(super) fn poisson(rate: Expr<f32>) -> Self {
+        let b = rate.sqrt() * 2.53 + 0.931;
+        let a = b * 0.02483 - 0.059;
+        Self { a, b, alpha: 1.1328 / (b - 3.4) + 1.1239, inside: 0.9277 - 3.6224 / (b - 2.0), shift: rate - rate.floor() + 0.43 }
+    }
+
+    /// The attempt of two words, which are Hörmann's `u` in (-1/2, 1/2) and `v` in (0, 1].
+    pub(super) fn attempt(&self, (first, second): (Expr<u32>, Expr<u32>)) -> Attempt {
+        let (u, v) = (signed(first) * 0.5, above_zero(second));
+        let us = 0.5 - u.abs();
+        Attempt {
+            d: ((self.a * 2.0 / us + self.b) * u + self.shift).floor(),
+            at_once: us.ge(0.07) & v.le(self.inside),
+            possible: !(us.lt(0.013) & v.gt(us)),
+            bound: v * self.alpha / (self.a / (us * us) + self.b),
+        }
+    }
+
     fn draw(&self, blocks: &Blocks, range: impl Fn(Expr<f32>) -> Expr<bool>, density: impl Fn(Expr<f32>) -> Expr<f32>) -> Expr<f32> {
         let (_, d) = repeat(PAIRS, (lit(0u32), lit(0f32)), |(attempt, _)| {
-            let (u, v) = uniforms(blocks, attempt);
-            let us = 0.5 - u.abs();
-            let d = ((self.a * 2.0 / us + self.b) * u + self.shift).floor();
-            let possible = range(d) & !(us.lt(0.013) & v.gt(us));
-            let taken = branch(
-                us.ge(0.07) & v.le(self.inside),
-                || lit(1u32),
-                || {
-                    let hat = (v * self.alpha / (self.a / (us * us) + self.b)).ln();
-                    (possible & hat.le(density(d))).cast()
-                },
-            );
+            let Attempt { d, at_once, possible, bound } = self.attempt(pair(blocks, attempt));
+            let possible = range(d) & possible;
+            let taken = branch(at_once, || lit(1u32), || (possible & bound.ln().le(density(d))).cast());
             next_until(taken.ne(0), (attempt + 1, d))
         });
         d
     }
 }
 
-fn poisson((blocks, rate): (Blocks, Expr<f32>)) -> Expr<u32> {
-    let few = || {
-        let [word, ..] = blocks.block(lit(0));
-        inverted(above_zero(word), (-rate).exp(), rate, |k| rate / k)
-    };
+/// Logarithm of the Poisson distribution's density at `floor(rate) + d`.
+pub(super) fn poisson_density(rate: Expr<f32>, d: Expr<f32>) -> Expr<f32> {
+    let base = rate.floor();
+    let k = (base + d).max(1.0);
+    let by_series = (k * core::f32::consts::TAU).ln() * -0.5 - stirling(k) - deviance(k, rate, d - (rate - base));
+    select((base + d).ge(1.0), by_series, -rate)
+}
+
+/// The Poisson number of a word.
+pub(super) fn inversion(word: Expr<u32>, rate: Expr<f32>) -> Expr<u32> {
+    inverted(above_zero(word), (-rate).exp(), rate, |k| rate / k)
+}
+
+pub(super) fn poisson((blocks, rate): (Blocks, Expr<f32>)) -> Expr<u32> {
+    let few = || inversion(blocks.block(lit(0))[0], rate);
     let many = || {
-        let b = rate.sqrt() * 2.53 + 0.931;
-        let a = b * 0.02483 - 0.059;
         let base = rate.floor();
-        let part = rate - base;
-        let hat = Transformed { a, b, alpha: 1.1328 / (b - 3.4) + 1.1239, inside: 0.9277 - 3.6224 / (b - 2.0), shift: part + 0.43 };
-        let d = hat.draw(
-            &blocks,
-            |d| (base + d).ge(0.0),
-            |d| {
-                let k = (base + d).max(1.0);
-                let by_series = (k * core::f32::consts::TAU).ln() * -0.5 - stirling(k) - deviance(k, rate, d - part);
-                select((base + d).ge(1.0), by_series, -rate)
-            },
-        );
+        let d = Transformed::poisson(rate).draw(&blocks, |d| (base + d).ge(0.0), |d| poisson_density(rate, d));
         (base + d).cast()
     };
     branch(rate.lt(FEW), few, many)
@@ -181,6 +202,8 @@ impl Random {
     /// `n` counts of events of which this many are expected, up to 2^24: by inversion below 10, by Hörmann's transformed rejection (*PTRS*, 1993) above. An
     /// element has 64 words.
     ///
+    /// Long draws compare with a table of the mean, of 256 bytes and some, which the host makes; their counts are the same.
+    ///
     /// ```
     /// # use isowarp::prelude::*;
     /// # let dev = isowarp::Cpu::new();
@@ -190,10 +213,10 @@ impl Random {
     /// # Ok::<(), isowarp::Error>(())
     /// ```
     #[must_use]
-    pub fn poisson(self, n: u64, mean: f32) -> AttemptsOf<HostScalar<f32>, Expr<f32>, Expr<u32>> {
+    pub fn poisson(self, n: u64, mean: f32) -> PoissonCounts {
         let words =
             Attempts::new(self, n, SIXTEEN).require((0.0..=MOST).contains(&mean), "mean", "it is negative, not a number, or above 2^24");
-        (words, scalar(mean)).map(poisson)
+        PoissonCounts::new(words, n, mean)
     }
 
     /// The same of an input's means, one to an element: noise of an image that counts photons, for instance. Of a mean that is negative, not a number, or above

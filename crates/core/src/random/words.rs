@@ -151,6 +151,11 @@ impl<B: Backend> Input<B> for Words {
 }
 
 impl Block {
+    /// Four words that are not of a stream, of which element `at` of an array has its own.
+    pub(super) fn of_four(words: [Expr<u32>; 4], at: Expr<u32>) -> Self {
+        Self { words, at: at & 3, each: Each::One }
+    }
+
     /// The word of an element of one.
     pub(super) fn word(self) -> Expr<u32> {
         let (even, odd) = self.pair();

@@ -2,8 +2,9 @@
 
 mod jumps;
 
-use super::draws::above_zero;
+use super::draws::{self, Function, Parameters, above_zero};
 use super::sobol::Coordinate;
+use super::words::Block;
 use crate::backend::Backend;
 use crate::buffer::{Buffer, Memory as _};
 use crate::error::{Error, Result};
@@ -53,6 +54,9 @@ pub struct Xorwow<B: Backend> {
 }
 
 impl<B: Patterns> Xorwow<B> {
+    /// Subsequences that [`interleaved`](Self::interleaved) numbers are taken from in turn.
+    pub const LANES: u64 = 1 << LOG_LANES;
+
     /// The generator after cuRAND's `curand_init(seed, 0, 0, &state)`: Marsaglia's state, to whose words products of the seed's halves are added. Its further
     /// arguments are [`subsequence`](Self::subsequence) and [`skip`](Self::skip).
     ///
@@ -129,16 +133,66 @@ impl<B: Patterns> Xorwow<B> {
     ///
     /// # Errors
     /// [`Error::TooLarge`] for more numbers; errors of a [`map`](crate::patterns::Map::map).
-    pub fn uniform<T: Coordinate>(&self, n: u64) -> Result<Mapped<XorwowWords<B>, fn(Expr<u32>) -> Expr<T>>> {
-        Ok(self.words(n)?.map(T::of_word))
+    pub fn uniform<T: Coordinate>(&self, n: u64) -> Result<Mapped<XorwowWords<B>, fn(Block) -> Expr<T>>> {
+        Ok(self.words(n)?.map(|block| T::of_word(block.word())))
     }
 
     /// `n` numbers in (0, 1] as of `curand_uniform`: `(word + 1/2) 2^-32`, the word rounded to `f32` before, and their sum after.
     ///
     /// # Errors
     /// As [`uniform`](Self::uniform).
-    pub fn uniform_above_zero(&self, n: u64) -> Result<Mapped<XorwowWords<B>, fn(Expr<u32>) -> Expr<f32>>> {
-        Ok(self.words(n)?.map(above_zero))
+    pub fn uniform_above_zero(&self, n: u64) -> Result<Mapped<XorwowWords<B>, fn(Block) -> Expr<f32>>> {
+        Ok(self.words(n)?.map(|block| above_zero(block.word())))
+    }
+
+    /// `n` normal numbers of this mean and standard deviation: [`Random::normal`](super::Random::normal) of these words, of which numbers `2 k` and `2 k + 1` of
+    /// a subsequence are a pair. cuRAND makes its normal numbers of the same words, with functions of its own.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # use isowarp::random::Xorwow;
+    /// # let dev = isowarp::Cpu::new();
+    /// let heights = Xorwow::new(&dev, 5)?.normal(10_000, 170.0, 8.0)?;
+    /// assert!((dev.mean(&dev.map(heights, |x| x)?)?.read_blocking()? - 170.0).abs() < 0.3);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`uniform`](Self::uniform); [`Error::InvalidArgument`] where the mean or the deviation is not finite, or that is negative.
+    pub fn normal(&self, n: u64, mean: f32, deviation: f32) -> Result<Mapped<(XorwowWords<B>, Parameters), Function>> {
+        self.scaled(n, mean, deviation, draws::normal)
+    }
+
+    /// The same by the quantile function: [`Random::normal_by_quantile`](super::Random::normal_by_quantile).
+    ///
+    /// # Errors
+    /// As [`normal`](Self::normal).
+    pub fn normal_by_quantile(&self, n: u64, mean: f32, deviation: f32) -> Result<Mapped<(XorwowWords<B>, Parameters), Function>> {
+        self.scaled(n, mean, deviation, draws::normal_by_quantile)
+    }
+
+    /// `n` numbers whose logarithms are [normal](Self::normal).
+    ///
+    /// # Errors
+    /// As [`normal`](Self::normal).
+    pub fn log_normal(&self, n: u64, mean: f32, deviation: f32) -> Result<Mapped<(XorwowWords<B>, Parameters), Function>> {
+        self.scaled(n, mean, deviation, draws::log_normal)
+    }
+
+    /// `n` exponential numbers of this mean: [`Random::exponential`](super::Random::exponential).
+    ///
+    /// # Errors
+    /// As [`uniform`](Self::uniform); [`Error::InvalidArgument`] where the mean is negative or not finite.
+    #[allow(clippy::type_complexity, reason = "an input's type says what it reads")]
+    pub fn exponential(&self, n: u64, mean: f32) -> Result<Mapped<(XorwowWords<B>, HostScalar<f32>), fn((Block, Expr<f32>)) -> Expr<f32>>> {
+        require(mean.is_finite() && mean >= 0.0, "mean", "it is negative or not finite")?;
+        Ok((self.words(n)?, scalar(mean)).map(draws::exponential))
+    }
+
+    fn scaled(&self, n: u64, mean: f32, deviation: f32, f: Function) -> Result<Mapped<(XorwowWords<B>, Parameters), Function>> {
+        require(mean.is_finite(), "mean", "it is not finite")?;
+        require(deviation.is_finite() && deviation >= 0.0, "deviation", "it is negative or not finite")?;
+        Ok((self.words(n)?, (scalar(mean), scalar(deviation))).map(f))
     }
 
     /// The draw: the states of few of its numbers by the host, and each launch those of 16 times as many.
@@ -161,6 +215,10 @@ impl<B: Patterns> Xorwow<B> {
         }
         Ok(XorwowWords { states, weyl: self.weyl.wrapping_add(WEYL), log_lanes: self.log_lanes, n })
     }
+}
+
+fn require(holds: bool, what: &'static str, reason: &'static str) -> Result<()> {
+    if holds { Ok(()) } else { Err(Error::InvalidArgument { what, reason: reason.to_owned() }) }
 }
 
 type Jump = (ArrayExpr<u32>, Expr<u32>, Expr<u32>, ArrayExpr<u32>, Expr<u32>);
@@ -218,22 +276,21 @@ fn stepped(mut words: [Expr<u32>; 5], steps: u32) -> [Expr<u32>; 5] {
 }
 
 impl<B: Backend> Source for XorwowWords<B> {
-    type Exprs = Expr<u32>;
+    /// The words of four numbers of a subsequence, and which of them is the element's.
+    type Exprs = Block;
 
-    fn exprs(&self, next: &mut u16) -> Expr<u32> {
+    fn exprs(&self, next: &mut u16) -> Block {
         let (states, weyl, i) = self.leaves().exprs(next);
         let state = |number: Expr<u32>| core::array::from_fn(|k| states.at(number * WORDS + k as u32));
-        if self.log_lanes > 0 {
-            let (step, lanes) = (i >> self.log_lanes, 1u32 << self.log_lanes);
-            let words = state(((step >> LOG_SPAN) << self.log_lanes) + (i & (lanes - 1)));
-            let [.., word] = stepped(walked(words, (step, LOG_SPAN), 1), 1);
-            return word + (weyl + step * WEYL);
-        }
-        // Four neighbours share all but the choice of the word.
-        let words = walked(state(i >> LOG_SPAN), (i >> 2, LOG_SPAN - 2), 4);
+        // Of one subsequence four neighbours share all but the choice of the word.
+        let (number, span) = match self.log_lanes {
+            0 => (i, i >> LOG_SPAN),
+            lanes => (i >> lanes, ((i >> (lanes + LOG_SPAN)) << lanes) + (i & ((1 << lanes) - 1))),
+        };
+        let words = walked(state(span), (number >> 2, LOG_SPAN - 2), 4);
         let [_, a, b, c, d] = stepped(words, 4);
-        let second = (i & 2).ne(0);
-        select((i & 1).ne(0), select(second, d, b), select(second, c, a)) + (weyl + i * WEYL)
+        let first = weyl + (number >> 2) * (WEYL * 4);
+        Block::of_four([a + first, b + (first + WEYL), c + (first + 2 * WEYL), d + (first + 3 * WEYL)], number)
     }
 }
 

@@ -1,10 +1,12 @@
 //! The patterns that are tried: how a trial of each is made, run, and computed by plain loops.
 
 mod dense;
+mod dot;
 mod folds;
 mod map;
 mod picks;
 mod sorts;
+mod xorwow;
 
 use super::lower::{Places, Results};
 use super::rules;
@@ -97,6 +99,10 @@ verbs! {
     Solve "solve";
     /// Images by filters.
     Convolve "convolve";
+    /// Products of two arrays of `f64` summed exactly.
+    ExactDot "exact_dot";
+    /// Numbers of XORWOW combined with an array.
+    Xorwow "xorwow";
 }
 
 /// Where the code of a pattern is.
@@ -107,6 +113,8 @@ enum Kind {
     Sorts,
     Picks,
     Dense,
+    Dot,
+    Xorwow,
 }
 
 impl Verb {
@@ -128,6 +136,8 @@ impl Verb {
             Self::Reduce | Self::Scan | Self::SegmentedReduce | Self::SegmentedScan | Self::ReduceByKey | Self::Window => Kind::Folds,
             Self::Sort | Self::TopK | Self::SortBy | Self::SegmentedSort | Self::Merge | Self::Search | Self::Sets => Kind::Sorts,
             Self::Gemm | Self::Solve | Self::Convolve => Kind::Dense,
+            Self::ExactDot => Kind::Dot,
+            Self::Xorwow => Kind::Xorwow,
             _ => Kind::Picks,
         }
     }
@@ -146,6 +156,8 @@ impl Verb {
             Kind::Sorts => sorts::trial(self, r),
             Kind::Picks => picks::trial(self, r),
             Kind::Dense => dense::trial(self, r),
+            Kind::Dot => dot::trial(r),
+            Kind::Xorwow => xorwow::trial(r),
         }
     }
 
@@ -184,7 +196,9 @@ impl Verb {
             Self::Select | Self::Partition | Self::Ballot => (1..=1, 1),
             Self::Scatter => (3..=3, 0),
             Self::ReduceByKey | Self::SegmentedReduce | Self::SegmentedScan | Self::SegmentedSort => (2..=2, 0),
-            Self::Merge | Self::Search | Self::Sets | Self::Gather | Self::Gemm | Self::Solve | Self::Convolve => (2..=2, 0),
+            Self::Merge | Self::Search | Self::Sets | Self::Gather | Self::Gemm | Self::Solve | Self::Convolve | Self::ExactDot => {
+                (2..=2, 0)
+            }
             _ => (1..=1, 0),
         }
     }
@@ -192,7 +206,7 @@ impl Verb {
     /// How many of its inputs have `n` elements.
     fn parallel(self) -> usize {
         match self {
-            Self::Reduce | Self::ReduceByKey | Self::Scatter => 2,
+            Self::Reduce | Self::ReduceByKey | Self::Scatter | Self::ExactDot => 2,
             _ => 1,
         }
     }
@@ -243,6 +257,8 @@ impl Verb {
             Kind::Sorts => sorts::run(trial, device),
             Kind::Picks => picks::run(trial, device),
             Kind::Dense => dense::run(trial, device),
+            Kind::Dot => dot::run(trial, device),
+            Kind::Xorwow => xorwow::run(trial, device),
         }
     }
 
@@ -255,6 +271,8 @@ impl Verb {
             Kind::Sorts => sorts::expected(trial),
             Kind::Picks => picks::expected(trial),
             Kind::Dense => dense::expected(trial),
+            Kind::Dot => dot::expected(trial),
+            Kind::Xorwow => xorwow::expected(trial),
         }
     }
 }

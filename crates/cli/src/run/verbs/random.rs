@@ -65,9 +65,12 @@ fn plan(args: &RunArgs, _: &[Array]) -> Result<Plan> {
     takes(args.dimensions.is_some(), "dimensions", &[Dist::Sobol, Dist::Halton])?;
     takes(args.scramble, "scramble", &[Dist::Sobol, Dist::Halton])?;
     takes(args.table, "table", &[Dist::Poisson])?;
-    let (is_mrg, is_xorwow) = (args.generator == Some(GeneratorArg::Mrg32k3a), args.generator == Some(GeneratorArg::Xorwow));
+    let is_mrg = args.generator == Some(GeneratorArg::Mrg32k3a);
+    let interleaved = args.generator == Some(GeneratorArg::XorwowInterleaved);
+    let is_xorwow = interleaved || args.generator == Some(GeneratorArg::Xorwow);
     takes(is_mrg, "generator mrg32k3a", &[Dist::Bits, Dist::Uniform])?;
-    takes(is_xorwow, "generator xorwow", &[Dist::Bits, Dist::Uniform])?;
+    let by_xorwow = [Dist::Bits, Dist::Uniform, Dist::Normal, Dist::Quantile, Dist::Lognormal, Dist::Exponential];
+    takes(is_xorwow, if interleaved { "generator xorwow-interleaved" } else { "generator xorwow" }, &by_xorwow)?;
     let dimensions =
         || args.dimensions.ok_or_else(|| Failure::usage("--dist sobol and halton need --dimensions", "such as --dimensions 2"));
     let of = match dist {
@@ -76,7 +79,6 @@ fn plan(args: &RunArgs, _: &[Array]) -> Result<Plan> {
             let too_great = |_| Failure::usage(format!("--seed {seed} is no word of a state"), "use one below 4294944443");
             Distribution::Mrg32k3a([u32::try_from(seed).map_err(too_great)?; 6])
         }
-        Dist::Bits | Dist::Uniform if is_xorwow => Distribution::Xorwow(args.seed.unwrap_or(0)),
         Dist::Bits | Dist::Uniform => Distribution::Uniform,
         Dist::Open => Distribution::UniformOpen,
         Dist::Integers => {
@@ -101,6 +103,7 @@ fn plan(args: &RunArgs, _: &[Array]) -> Result<Plan> {
         Dist::Sobol => Distribution::Sobol(dimensions()?, args.scramble),
         Dist::Halton => Distribution::Halton(dimensions()?, args.scramble),
     };
+    let of = if is_xorwow { Distribution::Xorwow { seed: args.seed.unwrap_or(0), interleaved, of: Box::new(of) } } else { of };
     let types: Vec<DType> = match dist {
         Dist::Bits if is_mrg || is_xorwow => vec![DType::U32],
         Dist::Bits => vec![DType::U32, DType::U64],

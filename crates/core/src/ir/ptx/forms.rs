@@ -111,7 +111,7 @@ impl Ptx {
 
 impl Func {
     /// Of a product of two words the node before `end` that is its other word: the high one of the low one, or the low one of the high one.
-    pub(super) fn other_word(&self, id: Id, end: Id) -> Option<Id> {
+    pub(in crate::ir) fn other_word(&self, id: Id, end: Id) -> Option<Id> {
         let is_word = |id: Id| self.types[id as usize] == Ty::U32;
         let (other, a, b) = match self.nodes[id as usize] {
             Node::Bin(BinOp::Mul, a, b) if is_word(id) => (BinOp::MulHi, a, b),

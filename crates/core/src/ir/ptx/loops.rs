@@ -7,7 +7,7 @@ use crate::ir::node::{Func, Id, Node};
 impl Ptx {
     /// The loop at node `i`. Of several sets of arguments those that have left it keep their values until all have.
     pub(super) fn repeat(&mut self, (f, four): Graph<'_>, i: Id, args: &[Vec<PtxValue>], values: &mut [Values], fetch: Fetch<'_>) {
-        let Node::Loop { turns, end, go, keeps } = f.nodes[i as usize] else { return };
+        let Node::Loop { turns, go, keeps, .. } = f.nodes[i as usize] else { return };
         let is_fixed = f.nodes[go as usize] == Node::Const(1);
         let around = self.active.clone();
         if values.len() > 1 && !is_fixed {
@@ -26,13 +26,19 @@ impl Ptx {
         let again = self.new_label();
         let done = (keeps && !is_fixed).then(|| self.new_label());
         self.label(&again);
-        self.range((f, four), i + 1..end, args, values, fetch);
-        let active = std::mem::replace(&mut self.active, around);
-        let active = if is_fixed { Vec::new() } else { active };
+        let [first, rest] = f.turn(i);
+        for run in first {
+            self.range((f, four), run, args, values, &mut *fetch);
+        }
+        let active = if is_fixed { Vec::new() } else { self.active.clone() };
         if let Some(done) = &done {
             let go = self.more(&active, go, values);
             self.line(format!("@!{} bra {done}", go.reg));
         }
+        for run in rest {
+            self.range((f, four), run, args, values, &mut *fetch);
+        }
+        self.active = around;
         for (lane, values) in values.iter().enumerate() {
             self.carry(f, i, values, active.get(lane));
         }

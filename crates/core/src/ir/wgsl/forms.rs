@@ -14,9 +14,12 @@
 //! | `x * 65537 * 65537` in 64 bits (NVIDIA, for CUDA) | the constant of a product is joined with it |
 //! | `i64(x) < 100` is compared in 32 bits (Mesa), `-f32(x < y)` is negated as an integer (NVIDIA), `x * f32(y & 0)` is zero (Mesa) | what becomes a float, or 64 bits wide, is joined with the zero |
 
-use super::Writer;
+use super::{Form, Writer};
 use crate::element::Ty;
-use crate::ir::node::{Id, Node};
+use crate::ir::neighbours::OfFour;
+use crate::ir::node::{BinOp, Id, Node};
+use crate::ir::operation::Operation;
+use core::fmt::Write as _;
 
 impl Writer<'_> {
     /// A value of a type as the words without sign that hold it.
@@ -87,6 +90,33 @@ impl Writer<'_> {
             return format!("({x} * {y} + {zero})");
         }
         format!("({x} * {y})")
+    }
+
+    /// Writes both words of a product with a constant where node `i` is one and the other comes before the next branch or loop. With 64-bit integers both are
+    /// one product of a device; written apart they are two, since no compiler was seen to join them in a long kernel.
+    pub(super) fn wide_product(&mut self, i: Id, to: Id, pad: &str) -> bool {
+        let Node::Bin(op @ (BinOp::Mul | BinOp::MulHi), a, b) = self.f.nodes[i as usize] else { return false };
+        let is_factor = |id: Id| matches!(self.f.nodes[id as usize], Node::Const(bits) if bits as u32 != u32::MAX);
+        let repaired = |op| self.options.repairs.contains(Operation::Bin(op, Ty::U32));
+        if is_factor(a) == is_factor(b) || self.is_constant(a) && self.is_constant(b) || repaired(BinOp::Mul) || repaired(BinOp::MulHi) {
+            return false;
+        }
+        let end = (i + 1..to).find(|&k| matches!(self.f.nodes[k as usize], Node::Branch { .. } | Node::Loop { .. })).unwrap_or(to);
+        let of_four = self.of_four(i);
+        let Some(other) = self.f.other_word(i, end).filter(|&other| self.of_four(other) == of_four) else { return false };
+        let form = match of_four {
+            OfFour::Own => self.form,
+            OfFour::Shared => Form::Single,
+            OfFour::Paired | OfFour::Place(_) => return false,
+        };
+        let form = std::mem::replace(&mut self.form, form);
+        let args = [self.value(a), self.value(b)];
+        let words = self.call("iw_mul_wide", &args);
+        self.form = form;
+        let (low, high) = if op == BinOp::Mul { (i, other) } else { (other, i) };
+        let _ = writeln!(self.text, "{pad}let w{i} = {words};\n{pad}let v{low} = w{i}.low;\n{pad}let v{high} = w{i}.high;");
+        self.written.insert(other);
+        true
     }
 
     /// A float by its bits, which may be ones that the driver derives.

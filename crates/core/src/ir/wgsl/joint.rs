@@ -14,7 +14,7 @@ const FEW: Id = 16;
 /// Whether the prelude has the function as `{function}_4`.
 pub(super) fn has_form_of_4(function: &str) -> bool {
     match function {
-        "iw_bits" | "iw_opaque" | "iw_minus" | "iw_fma" | "iw_fma_native" | "iw_div" | "iw_sqrt" => true,
+        "iw_bits" | "iw_opaque" | "iw_minus" | "iw_fma" | "iw_fma_native" | "iw_div" | "iw_sqrt" | "iw_mul_wide" => true,
         "iw_is_nan" | "iw_canonical" | "iw_min" | "iw_max" | "iw_f32_to_i32" | "iw_f32_to_u32" => true,
         _ => function.strip_prefix("iw_").is_some_and(|name| Elementary::ALL.iter().any(|f| f.name() == name)),
     }
@@ -35,7 +35,19 @@ pub(super) fn function(
     (twins, shared): (&[Option<u8>], &[bool]),
     calls: &mut BTreeSet<String>,
 ) -> String {
-    let mut w = Writer { f, name, options, text: String::new(), calls, form, active: None, twins, four: Vec::new(), pair: None };
+    let mut w = Writer {
+        f,
+        name,
+        options,
+        text: String::new(),
+        calls,
+        form,
+        active: None,
+        twins,
+        four: Vec::new(),
+        pair: None,
+        written: BTreeSet::new(),
+    };
     if !w.is_staged() {
         w.four = f.of_four(shared);
     }
