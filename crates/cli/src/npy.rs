@@ -117,8 +117,14 @@ impl Reader {
 
     /// So many bytes of whole elements, or the rest where there are fewer.
     pub(crate) fn next(&mut self, bytes: u64, progress: &Progress) -> Result<Vec<u8>> {
+        self.next_behind(&[], bytes, progress)
+    }
+
+    /// As [`Self::next`], behind these elements.
+    pub(crate) fn next_behind(&mut self, before: &[u8], bytes: u64, progress: &Progress) -> Result<Vec<u8>> {
         let want = bytes.min(self.expected - self.taken);
-        let into = host::reserved(want)?;
+        let mut into = host::reserved(before.len() as u64 + want)?;
+        into.extend_from_slice(before);
         let found = body(&mut self.from, into, (self.taken, want, self.expected), progress).and_then(|found| {
             self.taken += want;
             if self.taken == self.expected && !self.sized {
@@ -128,12 +134,13 @@ impl Reader {
             Ok(found)
         });
         let mut found = found.map_err(|why| why.about(&self.name))?;
+        let new = &mut found[before.len()..];
         if self.swapped {
-            found.chunks_exact_mut(self.head.dtype.size_bytes() as usize).for_each(<[u8]>::reverse);
+            new.chunks_exact_mut(self.head.dtype.size_bytes() as usize).for_each(<[u8]>::reverse);
         }
         if self.head.boolean {
             // True is whatever is not 0, as NumPy reads it.
-            found.iter_mut().for_each(|b| *b = u8::from(*b != 0));
+            new.iter_mut().for_each(|b| *b = u8::from(*b != 0));
         }
         Ok(found)
     }
@@ -202,19 +209,20 @@ fn check_length(expected: u64, found: u64) -> Result<(), Refused> {
     Err(Refused::new(format!("{what}: its header announces {expected} bytes of elements, {found} are there")))
 }
 
-/// `want` bytes after the `taken` first of `expected`.
+/// `want` bytes after the `taken` first of `expected`, behind those that are there.
 fn body(
     reader: &mut dyn Read,
     mut bytes: Vec<u8>,
     (taken, want, expected): (u64, u64, u64),
     progress: &Progress,
 ) -> Result<Vec<u8>, Refused> {
-    while (bytes.len() as u64) < want {
-        let step = (want - bytes.len() as u64).min(CHUNK as u64);
+    let before = bytes.len() as u64;
+    while bytes.len() as u64 - before < want {
+        let step = (before + want - bytes.len() as u64).min(CHUNK as u64);
         let got = reader.take(step).read_to_end(&mut bytes).map_err(|e| Refused::new(e.to_string()))? as u64;
         progress.advance(got);
         if got < step {
-            check_length(expected, taken + bytes.len() as u64)?;
+            check_length(expected, taken + bytes.len() as u64 - before)?;
         }
     }
     Ok(bytes)

@@ -5,7 +5,7 @@ mod part;
 use crate::failure::{Failure, Result};
 use part::{Part, folder};
 use std::fs::{self, File};
-use std::io::{self, BufWriter, Seek as _, Write};
+use std::io::{self, BufWriter, Seek as _, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 /// Links that are followed one after the other.
@@ -207,6 +207,18 @@ impl<'a> Writing<'a> {
     /// Writes the next bytes.
     pub(crate) fn put(&mut self, bytes: &[u8]) -> Result {
         self.0.write_all(bytes).map_err(|e| Failure::file("write", self.0.get_ref().path(), &e))
+    }
+
+    /// Writes bytes over the first ones.
+    pub(crate) fn put_first(&mut self, bytes: &[u8]) -> Result {
+        let mut done = || {
+            self.0.flush()?;
+            let file = self.0.get_mut().file();
+            file.rewind()?;
+            file.write_all(bytes)?;
+            file.seek(SeekFrom::End(0)).map(drop)
+        };
+        done().map_err(|e| Failure::file("write", self.0.get_ref().path(), &e))
     }
 
     /// Everything is written: to the disk itself, where it is a file's.

@@ -130,12 +130,12 @@ pub(crate) fn report(
 pub(crate) fn report_chunks(
     device: &Device,
     pattern: &str,
-    (elements, bytes): (u64, u64),
+    (elements, bytes, parts): (u64, u64, Vec<u64>),
     to: (bool, bool),
     time: Time,
     chunked: Chunked,
 ) -> Result {
-    print(device, pattern, (elements, bytes, Vec::new()), (to, 2 * chunked.chunk_bytes), time, Some(chunked))
+    print(device, pattern, (elements, bytes, parts), (to, 2 * chunked.chunk_bytes), time, Some(chunked))
 }
 
 /// Measures a copy that moves `copied` bytes, and prints the result.

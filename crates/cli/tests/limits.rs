@@ -60,6 +60,10 @@ fn what_does_not_fit_a_limit_goes_in_chunks_by_itself() {
         &["argsort", "--in", "x.npy"],
         &["histogram", "--in", "x.npy", "--bins", "64", "--range", "0,4294967040"],
         &["scan", "--in", "x.npy"],
+        &["rle", "--lengths", "l.npy", "--in", "x.npy"],
+        &["unique", "--in", "x.npy"],
+        &["select", "--op", "x > 9", "--indices", "i.npy", "--in", "x.npy"],
+        &["partition", "--op", "x > 1000000000", "--then", "i % 3 == 0", "--in", "x.npy"],
     ] {
         succeeded(&folder.run("", &[args, &["--out", "whole.npy"]].concat()));
         let limited = folder.run("ulimit -d 60000;", &[args, &["--out", "limited.npy", "--stats", "--json"]].concat());
@@ -84,6 +88,10 @@ fn the_size_of_chunks_is_the_memory_that_they_take() {
         &["histogram", "--bins", "64", "--range", "0,4294967040"],
         &["scan"],
         &["scan", "--exclusive", "--op", "max"],
+        &["rle", "--lengths", "l.npy"],
+        &["unique"],
+        &["select", "--op", "x > 9", "--indices", "i.npy"],
+        &["partition", "--op", "x > 1000000000"],
     ] {
         let [base, most] = [("small.npy", "1M"), ("x.npy", "40M")].map(|(name, size)| peak(&[args, &["--in", name]].concat(), size));
         assert!(most - base <= 40 * MIB, "{args:?}: {} MiB above {} MiB", (most - base) / MIB, base / MIB);
@@ -126,7 +134,13 @@ fn memory_that_ends_is_an_error_and_leaves_nothing() {
 #[test]
 fn announced_elements_take_no_memory_before_they_come() {
     let folder = Folder::new();
-    for (shape, pattern) in [("(1099511627776,)", "map"), ("(1048576, 1048576)", "reduce"), ("(1099511627776,)", "select")] {
+    let memory = "out of memory: 4398046511104 bytes requested";
+    for (shape, pattern, why) in [
+        ("(1099511627776,)", "map", memory),
+        ("(1048576, 1048576)", "reduce", memory),
+        // Taken in chunks, so it is the end that is found.
+        ("(1099511627776,)", "select", "the file is truncated: its header announces 4398046511104 bytes of elements, 4096 are there"),
+    ] {
         let header = format!("{{'descr': '<f4', 'fortran_order': False, 'shape': {shape}, }}\n");
         let mut file = b"\x93NUMPY\x01\x00".to_vec();
         file.extend((header.len() as u16).to_le_bytes());
@@ -145,7 +159,7 @@ fn announced_elements_take_no_memory_before_they_come() {
         // It may have ended before it read all of this.
         let _ = run.stdin.take().expect("a pipe").write_all(&file);
         let run = run.wait_with_output().expect("it ends");
-        assert!(lines_of_failure(&run)[0].contains("out of memory: 4398046511104 bytes requested"), "{}", stderr(&run));
+        assert!(lines_of_failure(&run)[0].contains(why), "{}", stderr(&run));
     }
 }
 

@@ -46,7 +46,7 @@ use crate::error::{Error, Result};
 use crate::expression;
 use crate::input::{Collector, Input, Narrow, Source};
 use crate::ir::graph::{self, Value};
-use crate::ir::{Expr, Func, OpError, Param, inline};
+use crate::ir::{BinOp, Expr, Func, OpError, Param, inline};
 use crate::patterns::{Map as _, MapTask};
 
 /// Runs `$body` with `$T` standing for the Rust type of an element type.
@@ -205,6 +205,8 @@ impl<B: Backend> DynBuffer<B> {
 struct DynInputs<'a, B: Backend> {
     params: &'a [Param],
     buffers: &'a [&'a DynBuffer<B>],
+    /// Index of the first element. Where it is not 0 it is an operand beside each index, so that parts of an array share one kernel.
+    start: u64,
 }
 
 impl<B: Backend> Input<B> for DynInputs<'_, B> {
@@ -214,7 +216,16 @@ impl<B: Backend> Input<B> for DynInputs<'_, B> {
         let mismatch = || Error::from(OpError::Signature { what: "inputs of the operator", expected: types(self.params), found: found() });
         for &param in self.params {
             match param {
-                Param::Index(ty) => c.push(None, ty.dtype(), param, Leaf::Value { bits: 0 })?,
+                Param::Index(ty) => {
+                    c.push(None, ty.dtype(), param, Leaf::Value { bits: 0 })?;
+                    if self.start > 0 {
+                        let limit = if ty == Ty::U32 { u32::MAX.into() } else { u64::MAX };
+                        if self.start > limit {
+                            return Err(Error::TooLarge { what: "index", requested: self.start, limit });
+                        }
+                        c.push(None, ty.dtype(), Param::Value(ty), Leaf::Value { bits: self.start })?;
+                    }
+                }
                 Param::Value(ty) => {
                     let b = buffers.next().filter(|b| b.dtype.ty() == ty).ok_or_else(mismatch)?;
                     c.length(b.len)?;
@@ -236,9 +247,22 @@ impl<B: Backend> Source for DynInputs<'_, B> {
     type Exprs = Vec<Value>;
 
     fn exprs(&self, next: &mut u16) -> Vec<Value> {
-        let first = *next;
-        *next += self.params.len() as u16;
-        (first..*next).map(|k| graph::with(|g| g.param(k))).collect()
+        let mut operand = || {
+            *next += 1;
+            *next - 1
+        };
+        let value = |param: &Param| {
+            let first = operand();
+            let start = (matches!(param, Param::Index(_)) && self.start > 0).then(&mut operand);
+            graph::with(|g| {
+                let of_part = g.param(first);
+                start.map_or(of_part, |start| {
+                    let start = g.param(start);
+                    g.bin(BinOp::Add, of_part, start)
+                })
+            })
+        };
+        self.params.iter().map(value).collect()
     }
 }
 
@@ -286,7 +310,7 @@ impl<B: Run<MapTask>> call::Job<'_, B> {
     fn map(&self, func: &Func, n: u64, dtype: DType) -> Result<Results<B>> {
         let out = self.out.map_or_else(|| DynBuffer::new(self.device, dtype, n), |out| Ok(out.clone()))?;
         single(func)?;
-        let inputs = DynInputs { params: &func.params, buffers: self.inputs };
+        let inputs = DynInputs { params: &func.params, buffers: self.inputs, start: self.start };
         with_dtype!(out.dtype, T => {
             self.device.generate_into(n, inputs, |args: Vec<Value>| stored::<T>(func, &args), &out.typed::<T>()?)
         })?;
@@ -301,7 +325,7 @@ impl<B: Run<MapTask>> call::Job<'_, B> {
 /// As [`Map::map`](crate::patterns::Map::map); [`OpError::Signature`] if the buffers do not fit the operator.
 pub fn map<B: Run<MapTask>>(device: &B, func: &Func, inputs: &[&DynBuffer<B>], dtype: DType) -> Result<DynBuffer<B>> {
     let n = inputs.first().map_or(0, |b| b.len);
-    call::Job { device, inputs, out: None }.map(func, n, dtype).map(Results::one)
+    call::Job { device, inputs, out: None, start: 0 }.map(func, n, dtype).map(Results::one)
 }
 
 /// The elements converted by value, as Rust's `as`. Of the same type: the buffer itself.
@@ -314,7 +338,7 @@ pub fn cast<B: Run<MapTask>>(device: &B, x: &DynBuffer<B>, dtype: DType) -> Resu
 
 /// The elements converted into another buffer's type, and put there.
 fn cast_to<B: Run<MapTask>>(device: &B, x: &DynBuffer<B>, out: &DynBuffer<B>) -> Result<()> {
-    call::Job { device, inputs: &[x], out: Some(out) }.map(&same(x.dtype)?, x.len, out.dtype).map(drop)
+    call::Job { device, inputs: &[x], out: Some(out), start: 0 }.map(&same(x.dtype)?, x.len, out.dtype).map(drop)
 }
 
 /// The elements in their register type: `f32` for `f16`, `u32` or `i32` for integers of 8 and 16 bits.

@@ -1,10 +1,11 @@
-//! Arrays that the device or the host does not hold at once: sorts, histograms and scans chunk by chunk.
+//! Arrays that the device or the host does not hold at once: sorts, histograms, scans and selections chunk by chunk.
 
 mod histogram;
 mod keys;
 mod merge;
 mod runs;
 mod scan;
+mod select;
 mod sort;
 
 use super::Outputs;
@@ -36,7 +37,7 @@ fn possible(device: &Device, call: &Call) -> bool {
         Call::Sort { over: Over::Segments, .. } | Call::Scan { over: Over::Keys | Over::Segments, .. } => false,
         Call::Sort { order, .. } => keys::is_exact(order, device),
         Call::Histogram(of) => of.channels.is_none(),
-        call => matches!(call, Call::Scan { .. }),
+        call => matches!(call, Call::Scan { .. }) || select::streams(call),
     }
 }
 
@@ -63,6 +64,7 @@ pub(super) fn wanted(args: &RunArgs, device: &Device, plan: &Plan, inputs: &[Arr
             let bytes = crate::bench::size(text)?;
             each.fit(device, bytes, bytes)
         }
+        None if select::streams(&plan.call) => most(device, &each).min(each.fit(device, select::MEMORY, select::MEMORY)),
         None => most(device, &each),
     };
     let chunk = (array.len() > most).then_some(most.max(1));
@@ -89,7 +91,23 @@ struct Each {
 }
 
 impl Each {
+    /// Elements that are selected from.
+    fn selected(device: &Device, call: &Call, inputs: &[Array]) -> Self {
+        let sizes: Vec<u64> = inputs.iter().map(|a| a.dtype.size_bytes()).collect();
+        let (read, stored) = (sizes.iter().sum::<u64>(), select::stored(call, &sizes));
+        let beside = match device.caps() {
+            caps if caps.backend == "cpu" => read + stored,
+            caps if matches!(caps.kind, DeviceKind::Cpu | DeviceKind::Integrated) => 2 * (read + stored) + 16,
+            _ => 0,
+        };
+        let largest = sizes.iter().fold(4, |a, &b| a.max(b));
+        Self { host: read + stored + 2 + beside, device: read + stored + 4, buffer: largest, limit: KEYS }
+    }
+
     fn of(device: &Device, plan: &Plan, inputs: &[Array]) -> Self {
+        if select::streams(&plan.call) {
+            return Self::selected(device, &plan.call, inputs);
+        }
         let size = inputs.first().map_or(1, |a| a.dtype.size_bytes());
         // Prefixes may be wider than elements.
         let stored = match (&plan.call, inputs.first()) {
@@ -232,7 +250,13 @@ pub(super) fn run(args: &RunArgs, device: &Device, plan: &Plan, inputs: Vec<Read
         chunk_bytes: 0,
         merges: 0,
     };
+    let mut parts = Vec::new();
     let written = match &plan.call {
+        call if select::streams(call) => {
+            let (written, counts) = select::select(&mut job, plan, inputs, outputs)?;
+            parts = counts;
+            written
+        }
         Call::Sort { order, over, gives } => {
             let n = if let Over::Axis(shape, _) = over { shape.last().copied().unwrap_or(1) } else { elements };
             sort::sort(&mut job, plan, inputs, (n, order, *gives == Sorted::Indices), outputs)?
@@ -246,7 +270,7 @@ pub(super) fn run(args: &RunArgs, device: &Device, plan: &Plan, inputs: Vec<Read
     let peak_bytes = stats::peak_bytes();
     let chunked = Chunked { chunks, chunk_bytes, merges, peak_bytes, total_seconds: start.elapsed().as_secs_f64() };
     let time = stats::Time { seconds, on_device, runs: 1 };
-    stats::report_chunks(device, args.verb.name, (elements, read + written), (args.json, outputs.result.is_stdout()), time, chunked)
+    stats::report_chunks(device, args.verb.name, (elements, read + written, parts), (args.json, outputs.result.is_stdout()), time, chunked)
 }
 
 /// What a sort does to a row: its elements, their order, and whether their indices are wanted.

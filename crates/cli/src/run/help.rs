@@ -31,7 +31,7 @@ Conventions:
   With --by-key values of any type travel with the elements of sort, topk and merge, and of segmented-sort, whose offsets come last; unique gives the first value of each run of equal keys,
   and scan combines the values of each run. --out gets the values, --keys-out their keys.
   merge, search, co-ranks and the set operations take arrays as one line each, sorted as sort sorts them; one that is not is an error.
-  sort, argsort, histogram and scan take an array that is too large for the device, or for what the host may use (its limits and those of its
+  sort, argsort, histogram, scan, select, partition, unique and rle take an array that is too large for the device, or for what the host may use (its limits and those of its
   control groups count), in chunks, with the same result to the bit; so do they with --chunk-size, which is the memory to work in. A row that is longer than a chunk goes through temporary files as large as it is, without a name, in
   --temp-dir. Where a comparison of your own contradicts itself, chunks do show. Counts of more than 2^32 - 1 samples are u8.
   Offsets of segments are u4, i4, u8 or i8, one more than there are segments; one that is below the one before it, or behind the end, is an

@@ -73,6 +73,11 @@ impl Plan {
         Self { parts, ..self }
     }
 
+    /// Uses of the call's results, in their order.
+    pub(super) const fn parts(&self) -> &'static [Part] {
+        self.parts
+    }
+
     /// The shape of a result of so many elements.
     pub(super) fn shape(&self, elements: u64) -> Vec<u64> {
         self.shape.clone().unwrap_or_else(|| vec![elements])

@@ -6,9 +6,9 @@ use super::{Convolution, Distribution, DynBuffer, DynInputs, Fourier, Histogram,
 use crate::backend::Backend;
 use crate::buffer::{Buffer, Memory as _};
 use crate::call::Variant;
-use crate::element::{DType, Element};
+use crate::element::{DType, Element, Ty};
 use crate::error::{Error, Result};
-use crate::ir::Func;
+use crate::ir::{Func, Param};
 use crate::minifloat::MiniFloat;
 use crate::patterns::{
     HistogramTask, MergeTask, Overflow, Patterns, ReduceTask, ScanTask, ScatterOp, SearchKind, SortBy, SortOrder, SortTask, SumOrder,
@@ -286,7 +286,16 @@ impl Call {
     /// As the typed pattern; [`Error::InvalidArgument`] for fewer or more inputs, and for types or modifiers that the pattern does not have;
     /// [`OpError`](crate::ir::OpError) where the inputs do not fit the operator.
     pub fn run<B: Patterns>(&self, device: &B, inputs: &[&DynBuffer<B>]) -> Result<Results<B>> {
-        Job { device, inputs, out: None }.results(self)
+        Job { device, inputs, out: None, start: 0 }.results(self)
+    }
+
+    /// As [`Call::run`], of a part of an array that begins at element `start`: operators see the array's indices, and places of what is selected are the
+    /// array's. Runs, and what is combined, are those of the part.
+    ///
+    /// # Errors
+    /// As [`Call::run`]; [`Error::TooLarge`] where an index of 32 bits does not reach `start`.
+    pub fn run_from<B: Patterns>(&self, device: &B, inputs: &[&DynBuffer<B>], start: u64) -> Result<Results<B>> {
+        Job { device, inputs, out: None, start }.results(self)
     }
 
     /// As [`Call::run`] by a [`Variant`], which reductions and scans of whole arrays, sorts and merges of keys by value, and histograms that count have.
@@ -294,7 +303,7 @@ impl Call {
     /// # Errors
     /// As [`Call::run`], and the variant's own; [`Error::InvalidArgument`] for another call.
     pub fn run_by<B: Patterns>(&self, device: &B, inputs: &[&DynBuffer<B>], variant: &dyn Variants<B>) -> Result<Results<B>> {
-        Job { device, inputs, out: None }.by_variant(self, variant)
+        Job { device, inputs, out: None, start: 0 }.by_variant(self, variant)
     }
 
     /// As [`Call::write_to`] by a variant, as [`Call::run_by`].
@@ -303,7 +312,7 @@ impl Call {
     /// As [`Call::run_by`] and [`Call::write_to`].
     pub fn write_by<B: Patterns>(&self, device: &B, inputs: &[&DynBuffer<B>], variant: &dyn Variants<B>, out: &DynBuffer<B>) -> Result<()> {
         self.check_writes()?;
-        Job { device, inputs, out: Some(out) }.by_variant(self, variant).map(drop)
+        Job { device, inputs, out: Some(out), start: 0 }.by_variant(self, variant).map(drop)
     }
 
     /// Enqueues the pattern into the caller's buffer, which has the result's type. Arrays that have to be sorted are not checked.
@@ -312,7 +321,7 @@ impl Call {
     /// As [`Call::run`], and [`Error::BufferTooSmall`], [`Error::Aliasing`]; [`Error::InvalidArgument`] where not [`writes`](Self::writes).
     pub fn write_to<B: Patterns>(&self, device: &B, inputs: &[&DynBuffer<B>], out: &DynBuffer<B>) -> Result<()> {
         self.check_writes()?;
-        Job { device, inputs, out: Some(out) }.results(self).map(drop)
+        Job { device, inputs, out: Some(out), start: 0 }.results(self).map(drop)
     }
 
     fn check_writes(&self) -> Result<()> {
@@ -355,6 +364,8 @@ pub(super) struct Job<'a, B: Backend> {
     pub(super) device: &'a B,
     pub(super) inputs: &'a [&'a DynBuffer<B>],
     pub(super) out: Option<&'a DynBuffer<B>>,
+    /// Index of the first element, of which operators and results count on.
+    pub(super) start: u64,
 }
 
 impl<'a, B: Patterns> Job<'a, B> {
@@ -374,7 +385,12 @@ impl<'a, B: Patterns> Job<'a, B> {
     where
         'a: 'f,
     {
-        DynInputs { params: &func.params, buffers: self.inputs }
+        DynInputs { params: &func.params, buffers: self.inputs, start: self.start }
+    }
+
+    /// Indices of elements, one operand.
+    pub(super) fn index(&self) -> DynInputs<'static, B> {
+        DynInputs { params: &[Param::Index(Ty::U32)], buffers: &[], start: self.start }
     }
 
     /// The only result, which `f` writes.

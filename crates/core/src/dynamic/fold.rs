@@ -52,7 +52,7 @@ impl Fold {
 
     /// The elements that are combined.
     fn of<'a, B: Backend, T: Scalar>(&'a self, x: &'a [&'a DynBuffer<B>]) -> impl Input<B, Exprs = Expr<T>> + Clone + 'a {
-        DynInputs { params: &self.load.params, buffers: x }.map(|args| inlined::<T>(&self.load, &args))
+        DynInputs { params: &self.load.params, buffers: x, start: 0 }.map(|args| inlined::<T>(&self.load, &args))
     }
 }
 
@@ -167,7 +167,7 @@ impl<B: Patterns> Job<'_, B> {
             let f = Fold::with_identity(op, x.dtype(), needed)?;
             // Keys are compared by value, so in their register type.
             let key = same(keys.dtype())?;
-            let of_keys = DynInputs { params: &key.params, buffers: &self.inputs[..1] };
+            let of_keys = DynInputs { params: &key.params, buffers: &self.inputs[..1], start: self.start };
             return with_register!(keys.dtype().ty(), K => with_register!(f.ty, T => self.cast::<T>(f.dtype, x.len(), |out| {
                 let keys = of_keys.map(|args| inlined::<K>(&key, &args));
                 self.device.scan(f.of::<B, T>(&self.inputs[1..]), &f.op).by_key(keys).exclusive_if(exclusive).write_to(out)
@@ -214,7 +214,7 @@ impl<B: Patterns> Job<'_, B> {
             return Err(Error::Empty { pattern });
         }
         let load = same(x.dtype())?;
-        let loaded = DynInputs { params: &load.params, buffers: &self.inputs[..1] };
+        let loaded = DynInputs { params: &load.params, buffers: &self.inputs[..1], start: self.start };
         with_register!(x.dtype().ty(), T => {
             over!(&parts, self.device.reduce(loaded.map(|args| inlined::<T>(&load, &args)), end), found => {
                 self.into(results, |out| found.index().write_to(out))

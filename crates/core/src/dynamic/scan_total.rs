@@ -59,7 +59,7 @@ impl<B: Run<ScanTask> + Run<MapTask>> ScanTotal<B> {
             let lead = if fold.is_some() { SCAN_TILE } else { 0 };
             let all = self.device.buffer::<T>(lead + x.len())?;
             let part = all.slice(lead..)?.into();
-            Job { device: &self.device, inputs: &[x], out: Some(&part) }.map(&load, x.len(), part.dtype())?;
+            Job { device: &self.device, inputs: &[x], out: Some(&part), start: 0 }.map(&load, x.len(), part.dtype())?;
             let scanned = match &fold {
                 Some(fold) => self.behind(fold, &all, &prepared)?,
                 None => self.device.scan(&all, &prepared).run()?,

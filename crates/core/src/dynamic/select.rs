@@ -17,9 +17,9 @@ impl<B: Patterns> Job<'_, B> {
         let (x, inputs) = (self.first()?, self.operands(keep));
         with_dtype!(x.dtype, T => {
             let x = x.typed::<T>()?;
-            let kept = self.device.select((inputs, &x, index()), |(args, ..)| inlined::<bool>(keep, &args));
+            let kept = self.device.select((inputs, &x, self.index()), |(args, ..)| inlined::<bool>(keep, &args));
             if indices {
-                let kept = kept.finish(|(_, x, i)| (x.store_as::<T>(), i)).run()?;
+                let kept = kept.finish(|(_, x, i)| (x.store_as::<T>(), Expr::<u32>::from_value(i[0]))).run()?;
                 return Ok(Results::counted(vec![kept.values.0.into(), kept.values.1.into()], kept.count));
             }
             let kept = kept.finish(|(_, x, _)| x.store_as::<T>()).run()?;

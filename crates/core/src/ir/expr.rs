@@ -418,9 +418,13 @@ pub fn trace<A: Traced, R: Traced>(f: impl FnOnce(A) -> R) -> Result<Func, OpErr
 /// # Errors
 /// As [`trace`].
 pub fn pack<R: Traced>(params: Vec<Param>, build: impl FnOnce() -> R) -> Result<Func, OpError> {
-    graph::trace(params, || {
-        let mut values = Vec::new();
-        build().push_values(&mut values);
-        values.into_iter().map(|v| v.0).collect()
-    })
+    let open = graph::Open::new(params);
+    let mut values = Vec::new();
+    build().push_values(&mut values);
+    closed(open, &values)
+}
+
+/// The function that was traced.
+fn closed(open: graph::Open, values: &[TracedValue]) -> Result<Func, OpError> {
+    open.close(&values.iter().map(|v| v.0).collect::<Vec<_>>())
 }

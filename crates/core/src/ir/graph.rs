@@ -65,29 +65,40 @@ static SERIAL: AtomicU32 = AtomicU32::new(1);
 
 /// Traces `build`, which returns the results, into a graph with the parameters given.
 pub(crate) fn trace(params: Vec<Param>, build: impl FnOnce() -> Vec<Value>) -> Result<Func, OpError> {
-    let serial = loop {
-        let s = SERIAL.fetch_add(1, Ordering::Relaxed);
-        if s != 0 {
-            break s;
-        }
-    };
-    DESK.with_borrow_mut(|desk| {
-        let mut g = desk.spare.pop().unwrap_or_default();
-        (g.serial, g.params) = (serial, params);
-        desk.open.push(g);
-    });
-    let guard = Guard;
-    let results = build();
-    std::mem::forget(guard);
-    let mut graph = DESK.with_borrow_mut(|desk| desk.open.pop()).unwrap_or_default();
-    let func = graph.finish(&results);
-    graph.put_back();
-    func
+    let open = Open::new(params);
+    open.close(&build())
 }
 
-/// Closes the graph if the traced closure unwinds.
-struct Guard;
-impl Drop for Guard {
+/// A graph that is traced into. It is closed if the traced closure unwinds. Programs have thousands of traced closures, so nothing here depends on them.
+pub(crate) struct Open;
+
+impl Open {
+    pub(crate) fn new(params: Vec<Param>) -> Self {
+        let serial = loop {
+            let s = SERIAL.fetch_add(1, Ordering::Relaxed);
+            if s != 0 {
+                break s;
+            }
+        };
+        DESK.with_borrow_mut(|desk| {
+            let mut g = desk.spare.pop().unwrap_or_default();
+            (g.serial, g.params) = (serial, params);
+            desk.open.push(g);
+        });
+        Self
+    }
+
+    /// The function with these results.
+    pub(crate) fn close(self, results: &[Value]) -> Result<Func, OpError> {
+        std::mem::forget(self);
+        let mut graph = DESK.with_borrow_mut(|desk| desk.open.pop()).unwrap_or_default();
+        let func = graph.finish(results);
+        graph.put_back();
+        func
+    }
+}
+
+impl Drop for Open {
     fn drop(&mut self) {
         if let Some(graph) = DESK.with_borrow_mut(|desk| desk.open.pop()) {
             graph.put_back();

@@ -327,7 +327,11 @@ pub(crate) fn trace<B: Backend, I: Input<B>, R: ir::Traced>(
     c: &Collector<B>,
     f: impl FnOnce(I::Exprs) -> R,
 ) -> Result<Arc<Func>> {
-    Ok(Arc::new(ir::pack(c.params.clone(), || f(inputs.exprs(&mut 0)))?))
+    shared(ir::pack(c.params.clone(), || f(inputs.exprs(&mut 0))))
+}
+
+fn shared(func: Result<Func, ir::OpError>) -> Result<Arc<Func>> {
+    Ok(Arc::new(func?))
 }
 
 fn enqueue<B: Run<MapTask>, R: Outputs>(device: &B, c: Collector<B>, n: u64, func: Arc<Func>, out: R::Refs<'_, B>) -> Result<()> {
@@ -356,19 +360,34 @@ fn store_after<B: Run<MapTask>>(
     elementwise: bool,
     prepare: impl FnOnce() -> Result<()>,
 ) -> Result<()> {
-    for (o, _) in &outs {
-        require(device, pattern, o.dtype)?;
-    }
     let numerics = device.numerics();
-    check_ops(device, pattern, numerics, &[&func])?;
-    check_index(&c, n)?;
-    check_aliasing(pattern, &c.leaves, n, &outs, elementwise)?;
-    if n == 0 {
+    if !checked(device, (pattern, numerics), (&c, n, &func), &outs, elementwise)? {
         return Ok(());
     }
     prepare()?;
+    run(device, &MapTask { func, n, numerics }, &c.leaves, outs)
+}
+
+/// Makes all checks but that of the outputs' sizes, and returns whether there is anything to do.
+fn checked<B: Backend>(
+    device: &B,
+    (pattern, numerics): (&'static str, Numerics),
+    (c, n, func): (&Collector<B>, u64, &Func),
+    outs: &[(Out<B::Raw>, u64)],
+    elementwise: bool,
+) -> Result<bool> {
+    for (o, _) in outs {
+        require(device, pattern, o.dtype)?;
+    }
+    check_ops(device, pattern, numerics, &[func])?;
+    check_index(c, n)?;
+    check_aliasing(pattern, &c.leaves, n, outs, elementwise)?;
+    Ok(n > 0)
+}
+
+fn run<B: Run<MapTask>>(device: &B, task: &MapTask, leaves: &[Leaf<B::Raw>], outs: Vec<(Out<B::Raw>, u64)>) -> Result<()> {
     let outs: Vec<_> = outs.into_iter().map(|(o, _)| o).collect();
-    device.run(&MapTask { func, n, numerics }, &c.leaves, &outs)
+    device.run(task, leaves, &outs)
 }
 
 /// Runs an operator over as many elements as the inputs have, for a pattern whose outputs are none of its inputs. `prepare` is called after all checks,

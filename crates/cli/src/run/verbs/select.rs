@@ -50,7 +50,7 @@ pub(super) const VERBS: &[Verb] = &[
         about: "The elements for which an expression of x (of more arrays y, z, w, and of the index i) holds, in their order",
         example: "--op \"x > 0.25 && x < 0.75\" --in a.npy --out kept.npy",
         inputs: Inputs::OF_EXPRESSION,
-        options: &[options::condition_or_flags, options::flags, options::indices],
+        options: &[options::condition_or_flags, options::flags, options::indices, options::chunk_size, options::temp_dir],
         plan: |args, inputs| {
             let (keep, indices) = (meant(args, inputs)?, args.indices.is_some());
             let plan = Plan::counted(Call::Select { keep, indices }).boolean(first(inputs)?.boolean);
@@ -63,7 +63,7 @@ pub(super) const VERBS: &[Verb] = &[
         about: "All elements, first those for which an expression of x (y, z, w, i) holds, then those of --then; all in their order",
         example: "--op \"x < 0\" --then \"x == 0\" --in a.npy --out parts.npy --count sizes.npy",
         inputs: Inputs::OF_EXPRESSION,
-        options: &[options::condition_or_flags, options::then, options::flags, options::count],
+        options: &[options::condition_or_flags, options::then, options::flags, options::count, options::chunk_size, options::temp_dir],
         plan: |args, inputs| {
             let (x, then) = (first(inputs)?, args.then.as_deref().map(|then| condition(then, inputs)));
             let call = Call::Partition(meant(args, inputs)?, then.transpose()?);
@@ -76,7 +76,7 @@ pub(super) const VERBS: &[Verb] = &[
         about: "The first of each run of equal neighbours; with --by-key its value",
         example: "--in a_sorted.npy --out values.npy",
         inputs: Inputs::ONE,
-        options: &[options::by_key, options::keys_out],
+        options: &[options::by_key, options::keys_out, options::chunk_size, options::temp_dir],
         plan: |args, inputs| {
             let plan = Plan::counted(Call::Unique).boolean(carried(args, inputs)?.boolean);
             Ok(plan.giving(if args.by_key { &[Part::Keys, Part::Result] } else { &[Part::Result] }))
@@ -88,7 +88,7 @@ pub(super) const VERBS: &[Verb] = &[
         about: "The first of each run of equal neighbours, and to --lengths how many there are, u32",
         example: "--in a.npy --out runs.npy --lengths lengths.npy",
         inputs: Inputs::ONE,
-        options: &[options::lengths],
+        options: &[options::lengths, options::chunk_size, options::temp_dir],
         plan: |_, inputs| Ok(Plan::counted(Call::RunLengthEncode).boolean(first(inputs)?.boolean).giving(&[Part::Result, Part::Lengths])),
         bench: "select/runs",
     },
