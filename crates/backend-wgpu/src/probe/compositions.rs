@@ -77,7 +77,7 @@ fn zeros(all: &mut Vec<Subject>) {
 
 fn conversions(all: &mut Vec<Subject>) {
     // The words of one product.
-    add(all, "u * k ^ mul_hi(u, k)", |u: U| u * 0xd251_1f53 ^ u.mul_hi(0xd251_1f53));
+    add(all, "u * k ^ mul_hi(u, k)", |u: U| (u * 0xd251_1f53) ^ u.mul_hi(0xd251_1f53));
     add(all, "mul_hi(u, k) + mul_hi(u * k, k)", |u: U| u.mul_hi(0xcd9e_8d57) + (u * 0xcd9e_8d57).mul_hi(0xcd9e_8d57));
     add(all, "max(i, abs(i))", |i: I| i.max(i.abs()));
     add(all, "max(abs(i), j)", |(i, j): (I, I)| i.abs().max(j));

@@ -92,18 +92,18 @@ fn dot(products: impl Iterator<Item = (u64, u64)>) -> u64 {
         let (product, at) = (u128::from(m) * u128::from(n), (e + f - LEAST) as usize);
         let sum = &mut sums[sign];
         let mut carry = false;
-        for k in at / 64..WORDS {
+        for (k, total) in sum[at / 64..].iter_mut().enumerate() {
             // Bits of the product that lie in this word.
-            let part = match k - at / 64 {
+            let part = match k {
                 0 => (product as u64) << (at % 64),
                 1 => (product >> (64 - at % 64)) as u64,
                 2 if at % 64 > 0 => (product >> 64 >> (64 - at % 64)) as u64,
                 _ if !carry => break,
                 _ => 0,
             };
-            let (word, first) = sum[k].overflowing_add(part);
+            let (word, first) = total.overflowing_add(part);
             let (word, second) = word.overflowing_add(carry.into());
-            (sum[k], carry) = (word, first | second);
+            (*total, carry) = (word, first | second);
         }
     }
     match (is_nan, infinite) {
