@@ -7,6 +7,7 @@
 use crate::results::FirstCall;
 use isowarp::backend::Backend as _;
 use isowarp::element::DType;
+use isowarp::patterns::{FactorFormat, ProductOrder};
 use isowarp::prelude::*;
 use isowarp::{Device, Result, Selector};
 use std::time::Instant;
@@ -61,7 +62,7 @@ pub struct Case {
 pub fn cases() -> Vec<Case> {
     use SortOrder::Ascending as UP;
     let (f32, u32, u8) = (DType::F32, DType::U32, DType::U8);
-    vec![
+    let mut all = vec![
         case("map/axpy", f32, |d, h| d.axpy(1.5, &d.upload(&h.floats)?, &d.upload(&h.floats)?).map(drop)),
         case("map/exp", f32, |d, h| d.map(&d.upload(&h.floats)?, Expr::<f32>::exp).map(drop)),
         case("map/sin", f32, |d, h| d.map(&d.upload(&h.floats)?, |x| (x * 6.0).sin()).map(drop)),
@@ -95,7 +96,50 @@ pub fn cases() -> Vec<Case> {
         case("filter/gaussian3", f32, |d, h| filter(d, &h.floats, h.side(), FilterKind::gaussian3())),
         case("filter/median3", u8, |d, h| filter(d, &h.bytes, h.side(), FilterKind::Median3)),
         case("filter/median3", f32, |d, h| filter(d, &h.floats, h.side(), FilterKind::Median3)),
+    ];
+    all.extend(dense());
+    all
+}
+
+/// Of square matrices and images, of lines, and of random numbers.
+fn dense() -> Vec<Case> {
+    use ProductOrder::{Blocks, Fast, Fixed30};
+    let f32 = DType::F32;
+    vec![
+        case("gemm/f32", f32, |d, h| product(d, h, Blocks)),
+        case("gemm/fixed30", f32, |d, h| product(d, h, Fixed30)),
+        case("gemm/fast_f16", f32, |d, h| product(d, h, Fast(FactorFormat::F16))),
+        case("gemv/f32", f32, |d, h| square(d, h, |a, n| d.gemv(matrix(a, n, n), &a.slice(..n)?).run().map(drop))),
+        case("convolve/3x3", f32, |d, h| {
+            square(d, h, |a, n| d.convolve(grid(a, &[n, n]), grid(&a.slice(..9)?, &[3, 3])).same().run().map(drop))
+        }),
+        case("convolve/fft_65x65", f32, |d, h| {
+            let filter = d.upload(&h.floats.iter().copied().cycle().take(65 * 65).collect::<Vec<_>>())?;
+            square(d, h, |a, n| d.fft_convolve(grid(a, &[n, n]), grid(&filter, &[65, 65])).same().run().map(drop))
+        }),
+        case("solve/small", f32, |d, h| {
+            let (a, b) = (d.upload(&h.floats)?, d.upload(&h.floats[..h.floats.len() / 32])?);
+            let batch = a.len() >> 10;
+            d.solve(matrix(&a, 32, 32).batch(batch), matrix(&b, 32, 1).batch(batch)).run().map(drop)
+        }),
+        case("lu/f32", f32, |d, h| square(d, h, |a, n| d.lu(matrix(a, n, n)).run().map(drop))),
+        case("fft/complex", f32, |d, h| {
+            let n = 1 << (h.floats.len() / 2).ilog2();
+            d.fft(&d.upload(&h.floats[..2 * n])?).run().map(drop)
+        }),
+        case("exact/sum", f32, |d, h| d.exact_sum(&d.upload(&h.floats)?).run().map(drop)),
+        case("random/normal", f32, |d, h| d.map(Random::new(1).normal(h.n, 0.0, 1.0), |x| x).map(drop)),
     ]
+}
+
+/// The largest square of the floats, by its side.
+fn square(d: &Device, h: &Host, f: impl FnOnce(&Buffer<Device, f32>, u64) -> Result<()>) -> Result<()> {
+    let n = u64::from(h.side());
+    f(&d.upload(&h.floats[..(n * n) as usize])?, n)
+}
+
+fn product(d: &Device, h: &Host, order: ProductOrder) -> Result<()> {
+    square(d, h, |a, n| d.gemm(matrix(a, n, n), matrix(a, n, n)).order(order).run().map(drop))
 }
 
 fn case(name: &'static str, dtype: DType, call: fn(&Device, &Host) -> Result<()>) -> Case {

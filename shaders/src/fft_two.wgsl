@@ -4,6 +4,11 @@
 
 var<workgroup> space: array<Pair, {{ room }}>;
 
+// The place of a point in shared memory. Where there is room, one in 17 is left out: invocations write 16 neighbours each in the first stage, and meet in no bank.
+fn slot(at: u32) -> u32 {
+    return {{ "at + at / 16u" if apart else "at" }};
+}
+
 // Lines of a group, and where those of this invocation begin in memory, and their results: it has one of those that lie apart, since their number divides
 // that of invocations.
 struct Lines {
@@ -81,7 +86,7 @@ fn stage_{{ radix }}(lines: Lines, l: u32, from_memory: bool, to_memory: bool, l
 {% endfor %}
             } else {
 {% for j in range(radix) %}
-                x{{ j }} = space[in_space + i + {{ j }}u * each];
+                x{{ j }} = space[slot(in_space + i + {{ j }}u * each)];
 {% endfor %}
             }
         }
@@ -124,7 +129,7 @@ fn stage_{{ radix }}(lines: Lines, l: u32, from_memory: bool, to_memory: bool, l
             let base = (i - place) * {{ radix }}u + place;
             if (!to_memory) {
 {% for j in range(radix) %}
-                space[in_space + base + {{ j // 4 + j % 4 * 4 if radix == 16 else j }}u * l] = x{{ j }};
+                space[slot(in_space + base + {{ j // 4 + j % 4 * 4 if radix == 16 else j }}u * l)] = x{{ j }};
 {% endfor %}
             } else if (column < lines.there) {
                 let first = target_of(lines, column) + base * args.before;
@@ -182,7 +187,7 @@ fn fft(@builtin(workgroup_id) id: vec3<u32>, @builtin(num_workgroups) grid: vec3
         let shift = firstLeadingBit(args.points);
         for (var e = lane; e < (there << shift); e += THREADS) {
             let column = e >> shift;
-            put((first << shift) + e, space[column * args.pitch + e - (column << shift)], factor);
+            put((first << shift) + e, space[slot(column * args.pitch + e - (column << shift))], factor);
         }
     }
 }

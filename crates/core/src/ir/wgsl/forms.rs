@@ -93,7 +93,7 @@ impl Writer<'_> {
     }
 
     /// Writes both words of a product with a constant where node `i` is one and the other comes before the next branch or loop. With 64-bit integers both are
-    /// one product of a device; written apart they are two, since no compiler was seen to join them in a long kernel.
+    /// one product of a device.
     pub(super) fn wide_product(&mut self, i: Id, to: Id, pad: &str) -> bool {
         let Node::Bin(op @ (BinOp::Mul | BinOp::MulHi), a, b) = self.f.nodes[i as usize] else { return false };
         let is_factor = |id: Id| matches!(self.f.nodes[id as usize], Node::Const(bits) if bits as u32 != u32::MAX);

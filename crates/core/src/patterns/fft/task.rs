@@ -67,6 +67,13 @@ struct Tile {
     neighbours: u64,
     /// Whether points are in registers and shared memory holds them once: powers of two, where it is large enough.
     two: bool,
+    /// Whether one in 17 is left out there, so that neighbours 16 apart meet in no bank.
+    apart: bool,
+}
+
+/// The room of so many points, a multiple of 16, where one in 17 is left out.
+const fn apart(points: u64) -> u64 {
+    points / 16 * 17
 }
 
 /// Points of `f32` of a group that has them in registers.
@@ -84,7 +91,8 @@ impl Tile {
         } else {
             1024
         } / share;
-        Self { points, room: if two { (points + 64).min(shared / share) } else { points }, neighbours, two }
+        let room = if two { (points + 64).min(shared / share) } else { points };
+        Self { points, room, neighbours, two, apart: two && apart(points + 64) <= shared / share }
     }
 }
 
@@ -122,11 +130,14 @@ impl FftTask {
         ]
     }
 
-    /// Choices of the kernel of all radices of pairs, or of fours and twos in registers, with room for so many points in shared memory.
+    /// Choices of the kernel of all radices of pairs, or of fours and twos in registers, with room for so many points in shared memory, and so apart that one in
+    /// 17 is left out or not.
     #[must_use]
-    pub fn whole(dtype: DType, room: Option<u32>) -> [Choice; 4] {
+    pub fn whole(dtype: DType, room: Option<(u32, bool)>) -> [Choice; 5] {
         let wide = u32::from(dtype == DType::F64);
-        [("wide", wide), ("kind", wide), ("two", room.is_some().into()), ("room", room.unwrap_or(0))]
+        let (points, is_apart) = room.unwrap_or_default();
+        let points = if is_apart { apart(points.into()) as u32 } else { points };
+        [("wide", wide), ("kind", wide), ("two", room.is_some().into()), ("room", points), ("apart", is_apart.into())]
     }
 
     /// Bytes of a point.
@@ -169,7 +180,7 @@ impl FftTask {
         let arrays = [Array::of(l.from, unit, all), Array::of(l.table, unit, n * per), Array::of(l.to, unit, all)];
         let choices = Self::choices(self.dtype, l.paired, pass);
         // PTX has all radices in one kernel, and so has what takes fours and twos alone.
-        let whole = Self::whole(self.dtype, tile.two.then_some(tile.room as u32));
+        let whole = Self::whole(self.dtype, tile.two.then_some((tile.room as u32, tile.apart)));
         let choices = if tile.two || device.code() == Code::Ptx { &whole[..] } else { &choices[..] };
         let functions: Vec<(&'static str, &Func)> = Arithmetic::of(self.dtype)?.functions().collect();
         let spec = KernelSpec::new(&FFT, &params, choices, &arrays);
