@@ -462,6 +462,10 @@ pub mod convolve {
     pub const CONVOLVE_F64: Kernel = Kernel::new(Source::Convolve, "convolve_f64");
     /// `convolve_i32`
     pub const CONVOLVE_I32: Kernel = Kernel::new(Source::Convolve, "convolve_i32");
+    /// `convolve_f32_3`
+    pub const CONVOLVE_F32_3: Kernel = Kernel::new(Source::Convolve, "convolve_f32_3");
+    /// `convolve_f32_5`
+    pub const CONVOLVE_F32_5: Kernel = Kernel::new(Source::Convolve, "convolve_f32_5");
 
     pub(super) const BUILDS: &[Build] = &[
         Build {
@@ -471,6 +475,8 @@ pub mod convolve {
                 Entry { name: "convolve_f32", holes: &["load_b1", "load_a1", "epilogue4", "epilogue1"] },
                 Entry { name: "convolve_f64", holes: &["load_b1", "load_a1", "epilogue4", "epilogue1"] },
                 Entry { name: "convolve_i32", holes: &["load_b1", "load_a1", "epilogue4", "epilogue1"] },
+                Entry { name: "convolve_f32_3", holes: &["load_b1", "load_a1", "epilogue4", "epilogue1"] },
+                Entry { name: "convolve_f32_5", holes: &["load_b1", "load_a1", "epilogue4", "epilogue1"] },
             ],
         },
     ];

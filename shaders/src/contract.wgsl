@@ -36,11 +36,11 @@ fn contract_fold(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroup
     epilogue1(batch * args.c_batch + place / args.columns * args.c_row + place % args.columns, total);
 }
 {% elif step == 1 %}
-// A product that has few columns: an invocation takes a row of A, of one block of k, and up to four columns of B, which lie in shared memory. It reads several
-// vectors of its row at once, so that no line of a cache is asked for twice. Sums go to memory by block, of a product that is turned to the place of its transpose.
+// A product that has few columns: an invocation takes a row of A, of one block of k, and up to four columns of B, which lie in shared memory. Of a row that
+// lies in memory as it is, it reads several vectors at once, so that no line of a cache is asked for twice. Sums go to memory by block, of a product that is turned to the place of its transpose.
 {% set span = 256 if type == 1 else 512 %}
 var<workgroup> few: array<vec4<Value>, {{ span }}>;
-{% if guarded %}
+{% if guarded and streams %}
 // Flag: the adapter's own fma may not be used with these elements of B.
 var<workgroup> risky: atomic<u32>;
 {% endif %}
@@ -80,10 +80,12 @@ fn contract_thin(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroup
     let other = batch * args.b_batch + args.b_column * j;
 
     var sum = vec4<Value>();
-{% if guarded %}
+{% if guarded and streams %}
     if (lane == 0u) {
         atomicStore(&risky, 0u);
     }
+    // The least weight of what was multiplied; a sum that had to be careful once may be subnormal from then on.
+    var least = vec4<u32>(0xffffffffu);
 {% endif %}
     let k_end = min(args.terms, (part + 1u) * args.block);
     for (var start = part * args.block; start < k_end; start += {{ span }}u) {
@@ -96,7 +98,7 @@ fn contract_thin(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroup
                 y[c] = load_b1(at + args.b_column * c);
             }
             few[q] = y;
-{% if guarded %}
+{% if guarded and streams %}
             if (is_risky(y)) {
                 atomicStore(&risky, 1u);
             }
@@ -104,10 +106,12 @@ fn contract_thin(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroup
         }
         workgroupBarrier();
         var q = 0u;
-{% if not rolled %}
+{% if streams %}
         let before = sum;
 {% if guarded %}
-        var least = vec4<u32>(select(0xffffffffu, 0u, atomicLoad(&risky) != 0u));
+        if (atomicLoad(&risky) != 0u) {
+            least = vec4<u32>();
+        }
 {% endif %}
         for (; q + 32u <= span; q += 32u) {
             let at = first + along * (start + q);
@@ -137,10 +141,27 @@ fn contract_thin(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroup
             q = 0u;
         }
 {% endif %}
-{% endif %}
+        // One text of a step: what it needs of registers, the loop above would pay for.
         for (; q < span; q++) {
             sum = take(load_a1(first + along * (start + q)), few[q], sum, count);
         }
+{% else %}
+        for (; q < span; q += 4u) {
+            let at = first + along * (start + q);
+            let here = min(span - q, 4u);
+            var v = vec4<Value>();
+            if (in_vectors && here == 4u) {
+                v = load_a4(at);
+            } else {
+                for (var e = 0u; e < here; e++) {
+                    v[e] = load_a1(at + along * e);
+                }
+            }
+            for (var e = 0u; e < here; e++) {
+                sum = take(v[e], few[q + e], sum, count);
+            }
+        }
+{% endif %}
     }
     if (i < args.rows) {
         let place = (batch * blocks + part) * args.rows * args.columns;

@@ -96,6 +96,8 @@ pub(super) fn cases<B: Target>(c: &mut Cases<B>) {
     plain::<B, u16>(c, Fill::Bits, small, false);
     plain::<B, u32>(c, Fill::Bits, small, false);
     borders(c);
+    lines::<B, f32>(c);
+    lines::<B, f64>(c);
     modified(c);
     channels(c);
     transposes(c);
@@ -120,6 +122,26 @@ fn borders<B: Target>(c: &mut Cases<B>) {
                 Ok((call().same().run()?, call().padding(&far).run()?))
             })
             .quick &= k == 1 || border == Border::Zero;
+        }
+    }
+}
+
+/// Lines by a filter or two, whose windows go over their ends. The fuzzer found other results of f64 in the last windows of mirrored ones through NVIDIA's Vulkan,
+/// from a text that read windows one element at a time and was not kept.
+fn lines<B: Target, T: Element<Reg: Factor>>(c: &mut Cases<B>) {
+    for border in Border::ALL {
+        for (taps, stride, padding) in [(8, 2, 3), (7, 1, 3), (12, 3, 7), (37, 2, 20)] {
+            let case = c.add(format!("convolve/lines/{}/{border:?}/{taps}s{stride}p{padding}", T::DTYPE), move |d| {
+                let image = input::<B, T>(d, Fill::Plain, 3 * 81, "image")?;
+                let filters = input::<B, T>(d, Fill::Plain, 2 * taps, "filter")?;
+                let of = |count: u64| {
+                    let (image, filters) = (grid(&image, &[81]).batch(3), grid(&filters, &[taps]).batch(count));
+                    d.convolve(image, filters).border(border).stride(&[stride]).padding(&[padding]).run()
+                };
+                Ok((of(1)?, of(2)?))
+            });
+            let case = if T::DTYPE.size_bytes() == 8 { case.needs(&[T::DTYPE]) } else { case };
+            case.quick &= taps == 8;
         }
     }
 }

@@ -146,7 +146,7 @@ impl<'a> Shared<'a> {
 pub(super) struct Shape {
     threads: u64,
     items: u64,
-    pub(super) holes: ArrayVec<Choice, 5>,
+    pub(super) holes: ArrayVec<Choice, 6>,
 }
 
 impl Wgpu {
@@ -195,6 +195,11 @@ impl Wgpu {
                 let guarded = ty == 0 && !rolled && self.dialect().fma == FmaKind::Guarded;
                 let tk = if rm == 8 || ty == 1 { 8 } else { 16 };
                 holes.extend([("rm", rm), ("rn", rn), ("tk", tk), ("rolled", rolled.into()), ("guarded", guarded.into())]);
+                if spec.kernel.name == "contract_thin" {
+                    // Whether elements of A are those of an array, and not computed.
+                    let streams = matches!(spec.operators, launch::Operators::Product { a, .. } if a.weight() == 0);
+                    holes.push(("streams", (ty == 0 && !rolled && streams).into()));
+                }
                 (256, 1)
             }
             Items::Map => {

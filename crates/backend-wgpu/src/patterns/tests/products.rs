@@ -50,7 +50,9 @@ fn products_in_loops_written_out_and_guarded() {
                     let choices =
                         [("type", ty), ("split", split), ("rm", rm), ("rn", rn), ("tk", tk), ("rolled", rolled), ("guarded", guarded)];
                     check(dialect, CONTRACT.def(), dtype, &choices);
-                    check(dialect, CONTRACT_THIN.def(), dtype, &choices);
+                    for streams in [0, u32::from(ty == 0 && rolled == 0)] {
+                        check(dialect, CONTRACT_THIN.def(), dtype, &[&choices[..], &[("streams", streams)]].concat());
+                    }
                     check(dialect, CONTRACT_FOLD.def(), dtype, &choices);
                     if split == 0 {
                         for (several, taps) in [(0, 1), (0, 3), (0, 4), (0, 18), (1, 33)] {
