@@ -173,38 +173,38 @@ fn iw_mul_hi(a: u32, b: u32) -> u32 {
 
 //@ iw_mul_wide: iw_mul_hi
 // Both words of a product.
-struct iw_words {
+struct WideProduct {
     low: u32,
     high: u32,
 }
 
-fn iw_mul_wide(a: u32, b: u32) -> iw_words {
-    return iw_words(a * b, iw_mul_hi(a, b));
+fn iw_mul_wide(a: u32, b: u32) -> WideProduct {
+    return WideProduct(a * b, iw_mul_hi(a, b));
 }
 
 //@ iw_mul_wide@u64:
-struct iw_words {
+struct WideProduct {
     low: u32,
     high: u32,
 }
 
-fn iw_mul_wide(a: u32, b: u32) -> iw_words {
+fn iw_mul_wide(a: u32, b: u32) -> WideProduct {
     let product = u64(a) * u64(b);
-    return iw_words(u32(product), u32(product >> 32u));
+    return WideProduct(u32(product), u32(product >> 32u));
 }
 
 //@ iw_mul_wide_4: iw_mul_wide
-struct iw_words_4 {
+struct WideProduct4 {
     low: vec4<u32>,
     high: vec4<u32>,
 }
 
-fn iw_mul_wide_4(a: vec4<u32>, b: vec4<u32>) -> iw_words_4 {
+fn iw_mul_wide_4(a: vec4<u32>, b: vec4<u32>) -> WideProduct4 {
     let x = iw_mul_wide(a.x, b.x);
     let y = iw_mul_wide(a.y, b.y);
     let z = iw_mul_wide(a.z, b.z);
     let w = iw_mul_wide(a.w, b.w);
-    return iw_words_4(vec4<u32>(x.low, y.low, z.low, w.low), vec4<u32>(x.high, y.high, z.high, w.high));
+    return WideProduct4(vec4<u32>(x.low, y.low, z.low, w.low), vec4<u32>(x.high, y.high, z.high, w.high));
 }
 
 //@ iw_f32_to_i32:
