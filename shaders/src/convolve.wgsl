@@ -61,7 +61,7 @@ var<private> sums: array<vec4<Value>, {{ down }}>;
 var<private> totals: array<vec4<Value>, {{ down }}>;
 {% endif %}
 
-// What is in row `y` of the elements for taps of these rows, tap by tap: where a block ends, and where the adapter's fma may not be used.
+// Takes row `y` of the elements for taps of these rows, tap by tap: where a block ends, and where the adapter's fma may not be used.
 fn take_row_by_taps(at: u32, y: u32, slab: u32, rows: u32) {
     for (var r = 0u; r < R; r++) {
         if (y < r || y - r >= rows) {

@@ -163,7 +163,7 @@ fn convolve_layer(@builtin(workgroup_id) group_id: vec3<u32>, @builtin(num_workg
     for (var k = 0u; ; k += TK) {
         let more = k < k_end;
         if (more) {
-            // What is behind the last term is -0 of A, and +0 of B: their product changes no sum, nor its sign.
+            // Padding behind the last term: -0 of A, and +0 of B, whose product changes no sum, nor its sign.
             next_a = no_a();
             next_b = vec4<Value>();
             if (a_i < TM && k + a_k < k_end) {

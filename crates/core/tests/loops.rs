@@ -79,7 +79,7 @@ fn a_loop_is_left_before_what_its_condition_does_not_need() {
         };
         assert!(at(needed) < at(leaves) && at(leaves) < at(rest), "{text}");
     }
-    // What the turns compute stays.
+    // The turns compute what a plain loop does.
     let plain = |mut x: u32, limit: u32| {
         for _ in 0..30 {
             let near = if x & 1 == 1 { x.wrapping_mul(5) } else { x.wrapping_add(1) };

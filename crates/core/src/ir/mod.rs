@@ -24,6 +24,7 @@ mod node;
 mod operation;
 mod ptx;
 mod symbolic;
+mod turn;
 mod wgsl;
 
 pub use blocks::{BLOCK, Binary, Blocks, Lanes, LanesMut, Source, visible};
