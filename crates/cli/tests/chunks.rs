@@ -2,58 +2,14 @@
 
 mod common;
 
-use common::{Npy, backends, command, data, isowarp, isowarp_with_input, lines_of_failure, npy, room, save_npy, stderr, stdout, succeeded};
+use common::folders::Folders;
+use common::{backends, command, data, isowarp, isowarp_with_input, lines_of_failure, npy, room, stderr, stdout, succeeded};
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// NumPy's name of each type, and its bytes.
 const TYPES: [(&str, usize); 11] =
     [("<f4", 4), ("<f8", 8), ("<f2", 2), ("<i4", 4), ("<i8", 8), ("<u4", 4), ("<u8", 8), ("|u1", 1), ("|b1", 1), ("|i1", 1), ("<i2", 2)];
-
-/// Folders of inputs, of the output, and of temporary files.
-struct Folders(tempfile::TempDir);
-
-impl Folders {
-    fn new() -> Self {
-        let folders = Self(tempfile::tempdir().expect("a directory"));
-        ["in", "out", "temp"].iter().for_each(|name| fs::create_dir(folders.path(name)).expect("a directory"));
-        folders
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
-    }
-
-    fn input(&self, name: &str, descr: &str, shape: &[u64], bytes: &[u8]) -> String {
-        let path = self.path("in").join(name);
-        save_npy(&path, descr, shape, bytes);
-        path.display().to_string()
-    }
-
-    /// The result, after which there is nothing else.
-    #[track_caller]
-    fn run(&self, args: &[&str]) -> Npy {
-        let (out, temp) = (self.path("out").join("out.npy"), self.path("temp"));
-        let mut all = vec!["run"];
-        all.extend(args);
-        all.extend(["--out", out.to_str().expect("text")]);
-        if args[0] != "histogram" {
-            all.extend(["--temp-dir", temp.to_str().expect("text")]);
-        }
-        succeeded(&isowarp(&all));
-        let found = npy(&fs::read(&out).expect("the result"));
-        fs::remove_file(&out).expect("the result");
-        self.nothing_is_left();
-        found
-    }
-
-    #[track_caller]
-    fn nothing_is_left(&self) {
-        for name in ["out", "temp"] {
-            assert_eq!(fs::read_dir(self.path(name)).expect("a directory").count(), 0, "something is left in {name}");
-        }
-    }
-}
 
 /// Bytes of any kind.
 fn noise(bytes: usize, seed: u64) -> Vec<u8> {

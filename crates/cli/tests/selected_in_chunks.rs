@@ -2,47 +2,16 @@
 
 mod common;
 
-use common::{Npy, backends, isowarp, isowarp_with_input, npy, save_npy, succeeded};
+use common::folders::Folders;
+use common::{Npy, backends, isowarp, isowarp_with_input, npy, succeeded};
 use std::fs;
-use std::path::PathBuf;
 
 /// Memory of chunks of one element, of a few, and of some hundreds.
 const MEMORY: [&str; 3] = ["1", "300", "20000"];
 
-/// Folders of inputs, of outputs, and of temporary files.
-struct Folders(tempfile::TempDir);
-
-impl Folders {
-    fn new() -> Self {
-        let folders = Self(tempfile::tempdir().expect("a directory"));
-        ["in", "out", "temp"].iter().for_each(|name| fs::create_dir(folders.path(name)).expect("a directory"));
-        folders
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
-    }
-
-    fn input(&self, name: &str, descr: &str, bytes: &[u8], size: usize) -> String {
-        let path = self.path("in").join(name);
-        save_npy(&path, descr, &[(bytes.len() / size) as u64], bytes);
-        path.display().to_string()
-    }
-
-    /// The result, and those that go to the files of these options; nothing else is left.
-    #[track_caller]
-    fn run(&self, args: &[&str], beside: &[&str]) -> Vec<Npy> {
-        let outs: Vec<String> = ["--out"].iter().chain(beside).map(|o| self.path("out").join(&o[2..]).display().to_string()).collect();
-        let temp = self.path("temp").display().to_string();
-        let named = ["--out"].iter().chain(beside).zip(&outs).flat_map(|(option, path)| [*option, path]);
-        succeeded(&isowarp(&[&["run"], args, &["--temp-dir", &temp], &named.collect::<Vec<_>>()[..]].concat()));
-        let found = outs.iter().map(|path| npy(&fs::read(path).expect("a result"))).collect();
-        outs.iter().for_each(|path| fs::remove_file(path).expect("a result"));
-        for name in ["out", "temp"] {
-            assert_eq!(fs::read_dir(self.path(name)).expect("a directory").count(), 0, "something is left in {name}");
-        }
-        found
-    }
+/// A file of a line of elements of so many bytes.
+fn line(folders: &Folders, name: &str, descr: &str, bytes: &[u8], size: usize) -> String {
+    folders.input(name, descr, &[(bytes.len() / size) as u64], bytes)
 }
 
 fn bytes_of<const N: usize, T: Copy>(elements: &[T], bytes: impl Fn(T) -> [u8; N]) -> Vec<u8> {
@@ -102,17 +71,17 @@ fn runs_in_chunks_are_those_of_a_loop() {
         };
         let (starts, lengths) = runs(&elements, same);
         let firsts: Vec<u8> = starts.iter().flat_map(|&k| elements[k].to_vec()).collect();
-        let input = folders.input("x.npy", descr, bytes, *size);
+        let input = line(&folders, "x.npy", descr, bytes, *size);
         for (backend, memory) in backends().iter().flat_map(|b| MEMORY.map(|memory| (b, memory))) {
             // A few elements at a time take long on a driver.
             if if backend == "cpu" { memory == "1" && *size != 1 } else { memory != "20000" } {
                 continue;
             }
             let args = ["--in", &input, "--chunk-size", memory, "--backend", backend];
-            let found = folders.run(&[&["rle"], &args[..]].concat(), &["--lengths"]);
+            let found = folders.run_for(&[&["rle"], &args[..]].concat(), &["--lengths"]);
             assert!(one_line(&found[0], descr, &firsts, *size), "rle of {descr} in {memory} on {backend}");
             assert!(one_line(&found[1], "<u4", &words(&lengths), 4), "lengths of {descr} in {memory} on {backend}");
-            let found = folders.run(&[&["unique"], &args[..]].concat(), &[]);
+            let found = folders.run_for(&[&["unique"], &args[..]].concat(), &[]);
             assert!(one_line(&found[0], descr, &firsts, *size), "unique of {descr} in {memory} on {backend}");
         }
     }
@@ -124,15 +93,15 @@ fn the_first_value_of_a_run_stays_whatever_chunk_it_is_in() {
     let keys = stairs();
     let (starts, _) = runs(&keys, |a, b| a == b);
     let firsts: Vec<u32> = starts.iter().map(|&k| keys[k]).collect();
-    let of_keys = folders.input("keys.npy", "<u4", &words(&keys), 4);
+    let of_keys = line(&folders, "keys.npy", "<u4", &words(&keys), 4);
     for (descr, size) in [("<i2", 2), ("<f8", 8)] {
         let value = |k: usize| if size == 2 { (k as i16 - 99).to_le_bytes().to_vec() } else { (k as f64 / 3.0).to_le_bytes().to_vec() };
         let all: Vec<u8> = (0..keys.len()).flat_map(value).collect();
-        let of_values = folders.input("values.npy", descr, &all, size);
+        let of_values = line(&folders, "values.npy", descr, &all, size);
         let kept: Vec<u8> = starts.iter().flat_map(|&k| value(k)).collect();
         for memory in ["300", "30000"] {
             let args = ["unique", "--by-key", "--in", &of_keys, "--in", &of_values, "--chunk-size", memory];
-            let found = folders.run(&args, &["--keys-out"]);
+            let found = folders.run_for(&args, &["--keys-out"]);
             assert!(one_line(&found[0], descr, &kept, size), "values of {descr} in {memory}");
             assert!(one_line(&found[1], "<u4", &words(&firsts), 4), "keys in {memory}");
         }
@@ -144,7 +113,7 @@ fn selections_in_chunks_are_those_of_a_loop() {
     let folders = Folders::new();
     let x: Vec<u32> = (0..3000u32).map(|k| k.wrapping_mul(2_654_435_761) >> 20).collect();
     let flags: Vec<u8> = (0..3000u32).map(|k| u8::from(k % 3 == 1)).collect();
-    let [of_x, of_flags] = [folders.input("x.npy", "<u4", &words(&x), 4), folders.input("flags.npy", "|u1", &flags, 1)];
+    let [of_x, of_flags] = [line(&folders, "x.npy", "<u4", &words(&x), 4), line(&folders, "flags.npy", "|u1", &flags, 1)];
     // The index is that of the array, not of a chunk.
     let holds = |k: usize| x[k] > 900 && (k % 7 < 4 || k > 2500);
     let kept: Vec<usize> = (0..x.len()).filter(|&k| holds(k)).collect();
@@ -153,11 +122,11 @@ fn selections_in_chunks_are_those_of_a_loop() {
     for (backend, memory) in all.iter().map(|b| (b, "20000")).chain([(&"cpu".to_owned(), "300")]) {
         let room = ["--chunk-size", memory, "--backend", backend];
         let args = ["select", "--op", "x > 900 && (i % 7 < 4 || i > 2500)", "--in", &of_x];
-        let found = folders.run(&[&args[..], &room].concat(), &["--indices"]);
+        let found = folders.run_for(&[&args[..], &room].concat(), &["--indices"]);
         assert!(one_line(&found[0], "<u4", &of(&kept), 4), "in {memory} on {backend}");
         let places: Vec<u32> = kept.iter().map(|&k| k as u32).collect();
         assert!(one_line(&found[1], "<u4", &words(&places), 4), "indices in {memory} on {backend}");
-        let found = folders.run(&[&["select", "--flags", "--in", &of_x, "--in", &of_flags], &room[..]].concat(), &[]);
+        let found = folders.run_for(&[&["select", "--flags", "--in", &of_x, "--in", &of_flags], &room[..]].concat(), &[]);
         let flagged: Vec<usize> = (0..x.len()).filter(|k| k % 3 == 1).collect();
         assert!(one_line(&found[0], "<u4", &of(&flagged), 4), "flagged in {memory} on {backend}");
         let parts = |then: bool| {
@@ -178,7 +147,7 @@ fn selections_in_chunks_are_those_of_a_loop() {
         for then in [false, true] {
             let (all, counts) = parts(then);
             let second: &[&str] = if then { &["--then", "i % 5 == 2"] } else { &[] };
-            let found = folders.run(&[&["partition", "--op", "x < 1000", "--in", &of_x], second, &room].concat(), &["--count"]);
+            let found = folders.run_for(&[&["partition", "--op", "x < 1000", "--in", &of_x], second, &room].concat(), &["--count"]);
             assert!(one_line(&found[0], "<u4", &all, 4), "parts in {memory} on {backend}");
             assert!(one_line(&found[1], "<u4", &counts, 4), "counts in {memory} on {backend}");
         }
@@ -191,13 +160,13 @@ fn what_is_selected_in_chunks_goes_through_pipes_and_over_its_input() {
     let x = stairs();
     let (starts, lengths) = runs(&x, |a, b| a == b);
     let firsts = words(&starts.iter().map(|&k| x[k]).collect::<Vec<_>>());
-    let input = folders.input("x.npy", "<u4", &words(&x), 4);
+    let input = line(&folders, "x.npy", "<u4", &words(&x), 4);
     let piped = isowarp_with_input(&["run", "rle", "--in", "-", "--out", "-", "--chunk-size", "4000"], &fs::read(&input).expect("a file"));
     succeeded(&piped);
     assert!(one_line(&npy(&piped.stdout), "<u4", &firsts, 4));
     // Big-endian elements are turned once, also those that a chunk hands to the next.
-    let turned = folders.input("turned.npy", ">u4", &bytes_of(&x, u32::to_be_bytes), 4);
-    let found = folders.run(&["rle", "--in", &turned, "--chunk-size", "300"], &["--lengths"]);
+    let turned = line(&folders, "turned.npy", ">u4", &bytes_of(&x, u32::to_be_bytes), 4);
+    let found = folders.run_for(&["rle", "--in", &turned, "--chunk-size", "300"], &["--lengths"]);
     assert!(one_line(&found[0], "<u4", &firsts, 4) && one_line(&found[1], "<u4", &words(&lengths), 4));
     succeeded(&isowarp(&["run", "unique", "--in", &input, "--out", &input, "--chunk-size", "4000"]));
     assert!(one_line(&npy(&fs::read(&input).expect("a file")), "<u4", &firsts, 4));

@@ -2,6 +2,8 @@
 
 #![allow(dead_code, reason = "each test binary uses a part of it")]
 
+pub(crate) mod folders;
+
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io::{Cursor, Write as _};
 use std::path::{Path, PathBuf};
