@@ -60,6 +60,7 @@ mod sort_variants;
 mod streams;
 mod table;
 mod ulps;
+mod units;
 mod variants;
 mod window;
 mod xorwow;

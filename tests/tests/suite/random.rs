@@ -1,6 +1,7 @@
 //! Random numbers against the words that the contract names, closed forms, and SciPy's values and tests at fixed seeds.
 
 use crate::common::{each, each_with};
+use crate::units::{self, is_within};
 use isowarp::Error;
 use isowarp::element::DType;
 use isowarp::prelude::*;
@@ -88,10 +89,9 @@ fn the_ends_of_the_intervals_are_as_documented() {
     assert_eq!(((f64::from(u32::MAX >> 9) + 0.5) / 8_388_608.0) as f32, 1.0 - f32::EPSILON / 2.0);
 }
 
-/// A number in f64, and the one found beside it.
-fn near(found: f32, exact: f64, ulps: f64, what: &str) {
-    let ulp = f64::from(f32::from_bits(found.abs().max(f32::MIN_POSITIVE).to_bits() + 1)) - f64::from(found.abs().max(f32::MIN_POSITIVE));
-    assert!((f64::from(found) - exact).abs() <= ulps * ulp + 1e-6, "{what}: {found} for {exact}");
+#[track_caller]
+fn near(found: f32, exact: f64, units: f64, what: &str) {
+    assert!(is_within(found, exact, units), "{what}: {found} for {exact}");
 }
 
 fn fraction(word: u32) -> f64 {
@@ -111,12 +111,12 @@ fn normal_numbers_are_box_and_mullers_of_their_pair_of_words() {
                 let position = r.position + k as u64;
                 let (radius, turn) = pair(position);
                 let (radius, angle) = ((-2.0 * fraction(radius).ln()).sqrt(), f64::from(turn) / 4_294_967_296.0 * std::f64::consts::TAU);
-                near(found, radius * if position.is_multiple_of(2) { angle.cos() } else { angle.sin() }, 16.0, "normal");
+                near(found, radius * if position.is_multiple_of(2) { angle.cos() } else { angle.sin() }, units::normal(radius), "normal");
             }
             let scaled = d.map(r.normal(500, 3.0, 0.25), |x| x).unwrap().read_blocking().unwrap();
             assert!(scaled.iter().zip(&found).all(|(s, z)| *s == z.mul_add(0.25, 3.0)));
             let logs = d.map(r.log_normal(500, 3.0, 0.25), |x| x).unwrap().read_blocking().unwrap();
-            logs.iter().zip(&scaled).for_each(|(x, s)| near(*x, f64::from(*s).exp(), 2.0, "log-normal"));
+            logs.iter().zip(&scaled).for_each(|(x, s)| near(*x, f64::from(*s).exp(), 2.0 * f64::from(*s).exp(), "log-normal"));
         }
     });
 }
@@ -152,22 +152,23 @@ fn exponential_numbers_and_directions_are_functions_of_their_words() {
         let r = Random::new(11).stream(3);
         let found = d.map(r.exponential(2000, 2.5), |x| x).unwrap().read_blocking().unwrap();
         for (found, word) in found.iter().zip(words(r, 2000)) {
-            near(*found, -fraction(word).ln() * 2.5, 4.0, "exponential");
+            let size = -fraction(word).ln();
+            near(*found, size * 2.5, (units::log(size) + size) * 2.5, "exponential");
         }
         let (x, y) = d.map(r.circle(500), |(x, y)| (x, y)).unwrap();
         for ((x, y), word) in x.read_blocking().unwrap().into_iter().zip(y.read_blocking().unwrap()).zip(words(r, 500)) {
             let angle = f64::from(word) / 4_294_967_296.0 * std::f64::consts::TAU;
-            near(x, angle.cos(), 4.0, "x");
-            near(y, angle.sin(), 4.0, "y");
+            near(x, angle.cos(), units::TURN, "x");
+            near(y, angle.sin(), units::TURN, "y");
         }
         let (x, y, z) = d.map(r.sphere(500), |(x, y, z)| (x, y, z)).unwrap();
         let found = [x, y, z].map(|part| part.read_blocking().unwrap());
         for (k, (height, turn)) in pairs(r, 500).into_iter().enumerate() {
             let z = (f64::from(height as i32) + 0.5) / 2_147_483_648.0;
             let (radius, angle) = ((1.0 - z * z).sqrt(), f64::from(turn) / 4_294_967_296.0 * std::f64::consts::TAU);
-            for (part, exact) in found.iter().zip([radius * angle.cos(), radius * angle.sin(), z]) {
-                near(part[k], exact, 8.0, "sphere");
-            }
+            near(found[0][k], radius * angle.cos(), units::sphere(radius), "x of the sphere");
+            near(found[1][k], radius * angle.sin(), units::sphere(radius), "y of the sphere");
+            near(found[2][k], z, 2.0 * z.abs(), "z of the sphere");
         }
     });
 }

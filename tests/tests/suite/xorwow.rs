@@ -1,6 +1,7 @@
 //! XORWOW against the headers of cuRAND and rocRAND and a plain loop. `data/xorwow.py` wrote the numbers.
 
 use crate::common::{each, each_with};
+use crate::units::{self, is_within};
 use isowarp::buffer::Buffer;
 use isowarp::element::{DType, Element};
 use isowarp::prelude::*;
@@ -105,15 +106,11 @@ fn numbers_are_those_of_the_recurrence_at_every_place() {
     });
 }
 
-/// Normal and exponential numbers by Rust's f64 functions of the words, within the roundings of their definitions: each sum, product and root is half a ULP off at
-/// most, each elementary function one. In units of 2^-24 a word's number in (0, 1] is 2 of itself off, its logarithm l in size so 2 and 2 l; a radius r = sqrt(2 l)
-/// that of l over r, and r; an angle 3 pi, its sine 2 more. `SECOND` is for products of these.
+/// Normal and exponential numbers by Rust's f64 functions of the words, within the roundings of their definitions.
 #[test]
 fn normal_and_exponential_numbers_are_those_of_the_words() {
-    const UNIT: f64 = 1.0 / 16_777_216.0;
-    const SECOND: f64 = 1.0 + 1.0 / 1024.0;
     let near = |found: &[f32], exact: &dyn Fn(usize) -> f64, units: &dyn Fn(usize) -> f64| {
-        found.iter().enumerate().all(|(i, &x)| (f64::from(x) - exact(i)).abs() <= units(i) * UNIT * SECOND)
+        found.iter().enumerate().all(|(i, &x)| is_within(x, exact(i), units(i)))
     };
     each(|d| {
         let r = Xorwow::new(d, 12_345).unwrap();
@@ -129,10 +126,7 @@ fn normal_and_exponential_numbers_are_those_of_the_words() {
                 let angle = core::f64::consts::TAU * f64::from(words[pair(i).1]) / 4_294_967_296.0;
                 radius(i) * if (i / lanes).is_multiple_of(2) { angle.cos() } else { angle.sin() }
             };
-            let of_normal = |i: usize| {
-                let r = radius(i);
-                (2.0 + r * r) / r + r + r * (3.0 * core::f64::consts::PI + 2.0) + r
-            };
+            let of_normal = |i: usize| units::normal(radius(i));
             let log_normal = |i: usize| (normal(i) * 0.25 + 0.5).exp();
             let exponential = |i: usize| -3.0 * unit(i).ln();
             let draw = |x: isowarp::Result<Buffer<Device, f32>>| read(x);
@@ -142,7 +136,7 @@ fn normal_and_exponential_numbers_are_those_of_the_words() {
             let of_log_normal = |i: usize| log_normal(i) * (of_normal(i) * 0.25 + (normal(i) * 0.25 + 0.5).abs() + 2.0);
             assert!(near(&found, &log_normal, &of_log_normal), "log-normal");
             let found = draw(d.map(r.exponential(n, 3.0).unwrap(), |x| x));
-            assert!(near(&found, &exponential, &|i| 6.0 + exponential(i) * 3.0), "exponential");
+            assert!(near(&found, &exponential, &|i| units::log(exponential(i) / 3.0) * 3.0 + exponential(i)), "exponential");
             // The quantile is monotone in the word, and of a word and its complement of two signs.
             let mut pairs: Vec<(u32, f32)> =
                 words.iter().copied().zip(draw(d.map(r.normal_by_quantile(n, 0.0, 1.0).unwrap(), |x| x))).collect();
