@@ -163,7 +163,11 @@ struct Bins {
         else count.add(value);
     }
     IW_DEVICE void add(const Acc<W>& x, int k) const {
-        const uint32_t bin = x.w[k], value = SUM == COUNT ? 1 : x.w[K < W ? K : 0];
+        uint32_t bin = x.w[0];
+#pragma unroll
+        for (int j = 1; j < K; ++j)
+            if (j == k) bin = x.w[j];
+        const uint32_t value = SUM == COUNT ? 1 : x.w[K < W ? K : 0];
         if (HOME == SHARED && (SUM == COUNT || SUM == WORD)) {
             // What is in no bin goes to one behind them, which costs less than a branch.
             const Shared cell = {mine.address + min(bin, bins) * (4u << shift)};
@@ -219,7 +223,8 @@ struct Bins {
 // Grid: any; as many blocks as are resident is best. Threads: any multiple of a warp up to 512.
 template <int W, int K, int SUM, int HOME>
 IW_DEVICE void histogram(const Args& args) {
-    constexpr int R = ROWS<W>;
+    // Of exact sums, which are long, there is one copy for all of an element's bins.
+    constexpr int R = ROWS<W>, TURNS = IS_EXACT<SUM> ? 1 : K;
     const uint32_t bins = args.u[0], shift = args.u[1], cleared = args.u[3];
     Meeting meeting = {(uint32_t*)args.scratch[0]};
     if (cleared) {
@@ -248,7 +253,7 @@ IW_DEVICE void histogram(const Args& args) {
             for (int r = 0; r < R; ++r)
 #pragma unroll
                 for (int e = 0; e < 4; ++e)
-#pragma unroll
+#pragma unroll TURNS
                     for (int k = 0; k < K; ++k)
                         if (k < active) to.add(x[r][e], k);
         } else {
@@ -258,7 +263,7 @@ IW_DEVICE void histogram(const Args& args) {
                 if (j >= args.n) break;
                 Acc<W> x;
                 load1(x, j);
-#pragma unroll
+#pragma unroll TURNS
                 for (int k = 0; k < K; ++k)
                     if (k < active) to.add(x, k);
             }

@@ -44,10 +44,10 @@ IW_DEVICE uint64_t bound(const Args& args, uint64_t segments, uint64_t k) {
     return lesser(at, args.n);
 }
 
-// The caller's elements.
-template <int W>
+// The caller's elements. IS_LEAN: of few elements, for which a kernel's first call takes longer than all its others, so it has one way for all parts.
+template <int W, bool IS_LEAN>
 struct Elements {
-    static constexpr bool VECTORS = true;
+    static constexpr bool VECTORS = true, LEAN = IS_LEAN;
     uint64_t n;
     IW_DEVICE void four(Acc<W> (&v)[4], uint64_t i) const { load4(v, i); }
     IW_DEVICE void operator()(Acc<W>& v, uint64_t i) const { load1(v, i); }
@@ -208,7 +208,7 @@ IW_DEVICE void segments_mixed(const Args& args, const List<W>& list, uint64_t se
         if constexpr (LISTS) {
             put_tiles(args, list, long_bases[q], (uint32_t)(first + of), begins[of], lengths[of], thread, THREADS);
         } else {
-            const Acc<W> v = tree_of_tiles<W, false>(Elements<W>{args.n}, begins[of], lengths[of], slots);
+            const Acc<W> v = tree_of_tiles<W, false>(Elements<W, true>{args.n}, begins[of], lengths[of], slots);
             if (thread == 0) finish(first + of, v);
         }
     }
@@ -240,7 +240,7 @@ IW_DEVICE void segments_mixed(const Args& args, const List<W>& list, uint64_t se
             for (int h = 0; h < HELD; ++h) {
                 const int r = first_row + h;
                 left[h] = (uint32_t)lengths[of[r]] - 4 * place[r];
-                if (size[r] > 0) load_quad(x[h], Elements<W>{args.n}, begins[of[r]] + 4 * place[r], left[h]);
+                if (size[r] > 0) load_quad(x[h], Elements<W, true>{args.n}, begins[of[r]] + 4 * place[r], left[h]);
             }
 #pragma unroll
             for (int h = 0; h < HELD; ++h) {
@@ -296,11 +296,11 @@ IW_DEVICE void segments_short(const Args& args, Acc<W>* slots) {
 }
 
 // Reduces segments one to a warp, of two parts at most; longer ones are put on the list.
-template <int W>
+template <int W, bool LEAN = false>
 IW_DEVICE void segments_warps(const Args& args) {
     static_assert(SHORT == 2 * OF_ROWS);
     const List<W> list(args);
-    const Elements<W> elements{args.n};
+    const Elements<W, LEAN> elements{args.n};
     const uint64_t segments = segments_of(args);
     const int lane = lane_id();
     for (uint64_t segment = (uint64_t)blockIdx.x * WARPS + warp_id(); segment < segments; segment += (uint64_t)gridDim.x * WARPS) {
@@ -333,7 +333,7 @@ IW_DEVICE void segments_warps(const Args& args) {
 }
 
 // Reduces segments one to a block, of a tile at most; longer ones are put on the list.
-template <int W>
+template <int W, bool LEAN = false>
 IW_DEVICE void segments_blocks(const Args& args, Acc<W>* slots) {
     __shared__ uint32_t base;
     const List<W> list(args);
@@ -351,7 +351,7 @@ IW_DEVICE void segments_blocks(const Args& args, Acc<W>* slots) {
         Acc<W> v;
 #pragma unroll
         for (int k = 0; k < W; ++k) v.w[k] = args.u[NOTHING + k];
-        if (length > 0) v = tree<W, false>(Elements<W>{args.n}, begin, end, slots);
+        if (length > 0) v = tree<W, false>(Elements<W, LEAN>{args.n}, begin, end, slots);
         if (threadIdx.x == 0) finish(segment, v);
     }
 }
@@ -362,15 +362,15 @@ IW_DEVICE void segments_joint(const Args& args) {
     static_assert(TREE_SLOTS<W> <= SLOTS<W>);
     __shared__ Acc<W> slots[SLOTS<W>];
     if (args.u[FLAGS] & BY_BLOCKS)
-        segments_blocks<W>(args, slots);
+        segments_blocks<W, true>(args, slots);
     else if (args.u[FLAGS] & BY_WARPS)
-        segments_warps<W>(args);
+        segments_warps<W, true>(args);
     else
         segments_short<W>(args, slots);
     Meeting meeting = meeting_of(args);
     meeting.arrive();
     meeting.wait();
-    reduce_listed<W, false>(args, Elements<W>{args.n}, meeting, slots);
+    reduce_listed<W, false>(args, Elements<W, true>{args.n}, meeting, slots);
 }
 
 // The list of a launch before, in one cooperative launch or in one to each step.
@@ -378,7 +378,7 @@ template <int W>
 IW_DEVICE void segments_listed(const Args& args) {
     __shared__ Acc<W> slots[TREE_SLOTS<W>];
     Meeting meeting = meeting_of(args);
-    reduce_listed<W, false>(args, Elements<W>{args.n}, meeting, slots, args.u[STEPS]);
+    reduce_listed<W, false>(args, Elements<W, false>{args.n}, meeting, slots, args.u[STEPS]);
 }
 
 // A segment to a block of N threads, however long.
@@ -391,7 +391,7 @@ IW_DEVICE void segments_alone(const Args& args) {
         Acc<W> v;
 #pragma unroll
         for (int k = 0; k < W; ++k) v.w[k] = args.u[NOTHING + k];
-        if (begin < end) v = tree_of_tiles<W, false, N>(Elements<W>{args.n}, begin, end - begin, slots);
+        if (begin < end) v = tree_of_tiles<W, false, N>(Elements<W, false>{args.n}, begin, end - begin, slots);
         if (threadIdx.x == 0) finish(segment, v);
     }
 }

@@ -106,7 +106,14 @@ IW_DEVICE void load_rows(Acc<W> (&x)[ROWS][4], const Load& load, uint64_t begin,
     if (shift == 0) return;
     Acc<W> behind[4] = {};
     if (lane == 0 && ROWS * WARP <= last) load.four(behind, base + 4 * ROWS * WARP);
-    if (shift == 1)
+    if constexpr (Load::LEAN) {
+#pragma unroll 1
+        for (uint32_t k = 0; k < shift; ++k) {
+            shift_rows<1>(x, behind);
+#pragma unroll
+            for (int e = 0; e < 3; ++e) behind[e] = behind[e + 1];
+        }
+    } else if (shift == 1)
         shift_rows<1>(x, behind);
     else if (shift == 2)
         shift_rows<2>(x, behind);
@@ -141,7 +148,7 @@ IW_DEVICE void put_tiles(const Args& args, const List<W>& list, uint32_t base, u
 // Nodes of tiles.
 template <int W>
 struct Nodes {
-    static constexpr bool VECTORS = false;
+    static constexpr bool VECTORS = false, LEAN = false;
     const uint32_t* words;
     IW_DEVICE void operator()(Acc<W>& v, uint64_t i) const {
 #pragma unroll
@@ -217,6 +224,7 @@ IW_DEVICE Acc<W> rows_of_warp(const Load& load, uint64_t begin, uint32_t count) 
 
 template <int W, class Load>
 IW_DEVICE Acc<W> part_of_warp(const Load& load, uint64_t begin, uint64_t left) {
+    if constexpr (Load::LEAN) return rows_of_warp<W, false>(load, begin, left < OF_ROWS ? (uint32_t)left : OF_ROWS);
     return left < OF_ROWS ? rows_of_warp<W, false>(load, begin, (uint32_t)left) : rows_of_warp<W, true>(load, begin, OF_ROWS);
 }
 

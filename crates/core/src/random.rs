@@ -60,6 +60,7 @@ mod one_mean;
 mod poisson_table;
 mod rejection;
 mod sobol;
+mod turns;
 mod words;
 mod xorwow;
 

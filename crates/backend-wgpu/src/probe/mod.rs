@@ -262,7 +262,7 @@ async fn attempt(context: &mut Context) -> Result<Report> {
     let subgroup = subgroup.then(|| lanes::report(&to_words(&next())));
     let facts_f64 = f64.then(&mut next);
     let mut faults = Faults::default();
-    tried.iter().for_each(|trial| faults.extend(trial.judge(&to_words(&next()))));
+    faults.extend(Trial::judge_all(&tried, &tried.iter().map(|_| next()).collect::<Vec<_>>()));
     let has = |kind| tried.iter().any(|t| t.kind == kind) && !missing.contains(&kind);
 
     let fact = |name| first_failure(&triples, &facts, name, triples.normal).is_none();

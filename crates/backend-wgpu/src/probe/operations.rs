@@ -1,9 +1,10 @@
 //! Every operation of the IR, and compositions that compilers have got wrong: lowered as in all kernels, with the evaluator's values for oracle. What
 //! the device computes wrongly is tried again in its exact form.
 
+use super::bench::to_words;
 use super::operands::{Operands, narrow, wide};
 use crate::patterns::{Dialect, from_words};
-use crate::pipeline::KernelSource;
+use crate::pipeline::{KernelSource, beside};
 use isowarp_core::caps::Numerics;
 use isowarp_core::element::Ty;
 use isowarp_core::error::{Error, Result};
@@ -186,6 +187,18 @@ impl Trial {
             }
         };
         self.kind.operands().all.iter().flat_map(words).collect()
+    }
+
+    /// The subjects of trials that differ from what they answered, compared on as many threads as there are.
+    pub(super) fn judge_all(trials: &[&Self], answers: &[Vec<u8>]) -> Vec<Fault> {
+        let pairs: Vec<_> = trials.iter().zip(answers).map(|(trial, answer)| (trial, answer, OnceLock::new())).collect();
+        let judge = |n: usize| {
+            let (trial, answer, found) = &pairs[n];
+            found.get_or_init(|| trial.judge(&to_words(answer)));
+        };
+        beside((0..pairs.len()).map(|n| move || judge(n)), || ());
+        (0..pairs.len()).for_each(judge);
+        pairs.into_iter().flat_map(|(.., found)| found.into_inner().unwrap_or_default()).collect()
     }
 
     /// The subjects that differ, the first time that they do so for ordinary operands, or else at all.

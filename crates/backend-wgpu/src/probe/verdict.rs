@@ -1,6 +1,6 @@
 //! From what differs to what is repaired, refused, or good for all but subnormal numbers.
 
-use super::bench::{Bench, to_words};
+use super::bench::Bench;
 use super::operations::{Fault, Kind, Subject, Trial};
 use crate::context::Context;
 use crate::patterns::Dialect;
@@ -141,7 +141,7 @@ pub(super) async fn run(
         bench.enqueue_trial(context, trial)?;
     }
     let results = bench.finish(context).await?;
-    Ok(trials.iter().zip(results).flat_map(|(trial, bytes)| trial.judge(&to_words(&bytes))).collect())
+    Ok(Trial::judge_all(&trials.iter().collect::<Vec<_>>(), &results))
 }
 
 /// Puts exact forms in the place of operations that differ, and tries these, and what is made of them. Returns those that hold; what still differs stays

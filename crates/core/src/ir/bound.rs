@@ -1,6 +1,6 @@
 //! What an operator's results cannot exceed.
 
-use super::node::{BinOp, Func, Id, Node};
+use super::node::{BinOp, Func, Id, Node, UnOp};
 use crate::element::Ty;
 
 impl Func {
@@ -48,6 +48,37 @@ impl Func {
         // A sum or product that wraps may be anything.
         if found > most { most } else { found }
     }
+
+    /// Of each value of `f32` an `e` of which its magnitude is at most 2^e, whatever the parameters are; `None` where none is known, or it may be NaN.
+    pub(crate) fn exponents(&self) -> Vec<Option<i32>> {
+        let mut known: Vec<Option<i32>> = Vec::with_capacity(self.nodes.len());
+        for (node, &ty) in self.nodes.iter().zip(&self.types) {
+            let of = |id: Id| known.get(id as usize).copied().flatten();
+            let both = |a: Id, b: Id| Some((of(a)?, of(b)?));
+            let found = match *node {
+                _ if ty != Ty::F32 => None,
+                Node::Const(bits) => {
+                    Some(f32::from_bits(bits as u32).abs()).filter(|c| c.is_finite()).map(|c| c.log2().floor().max(-126.0) as i32 + 1)
+                }
+                Node::Cast(a) => match self.types[a as usize] {
+                    Ty::Bool => Some(0),
+                    Ty::I32 => Some(31),
+                    Ty::U32 => Some(32),
+                    Ty::I64 => Some(63),
+                    Ty::U64 => Some(64),
+                    _ => None,
+                },
+                Node::Un(UnOp::Neg | UnOp::Abs, a) => of(a),
+                Node::Bin(BinOp::Mul | BinOp::MulRn, a, b) => both(a, b).map(|(a, b)| a + b),
+                Node::Bin(BinOp::Add | BinOp::Sub, a, b) => both(a, b).map(|(a, b)| a.max(b) + 1),
+                Node::Bin(BinOp::Min | BinOp::Max, a, b) | Node::Select(_, a, b) => both(a, b).map(|(a, b)| a.max(b)),
+                Node::Fma(a, b, c) => both(a, b).zip(of(c)).map(|((a, b), c)| (a + b).max(c) + 1),
+                _ => None,
+            };
+            known.push(found.filter(|&e| e <= 127));
+        }
+        known
+    }
 }
 
 #[cfg(test)]
@@ -94,5 +125,19 @@ mod tests {
         is(u64::MAX, 255, Expr::bitcast::<i32>);
         is(ANY, 255, |x| x.cast::<f32>().cast::<u32>());
         is(ANY, 255, |x| x.bitcast::<i32>().cast::<u32>());
+    }
+
+    #[test]
+    fn magnitudes_of_floats_are_bounded_by_those_of_what_they_are_made_of() {
+        let of = |f: crate::ir::Func| *f.exponents().last().unwrap();
+        let small = |x: Expr<i32>| x.cast::<f32>().mul_rn(0.000_976_562_5);
+        assert_eq!(of(trace(|x: Expr<i32>| small(x)).unwrap()), Some(31 - 9));
+        assert_eq!(of(trace(|x: Expr<i32>| small(x) + 3.0).unwrap()), Some(31 - 9 + 1));
+        assert_eq!(of(trace(|x: Expr<i32>| small(x).mul_rn(small(x)).abs()).unwrap()), Some(2 * (31 - 9)));
+        assert_eq!(of(trace(|(x, y): (Expr<u32>, Expr<u32>)| x.cast::<f32>().mul_add(y.cast::<f32>(), 1e30)).unwrap()), Some(101));
+        // Unknown, or infinite.
+        assert_eq!(of(trace(|x: Expr<f32>| x + 1.0).unwrap()), None);
+        assert_eq!(of(trace(|x: Expr<u64>| x.cast::<f32>().mul_rn(x.cast::<f32>())).unwrap()), None);
+        assert_eq!(of(trace(|x: Expr<u32>| x.cast::<f32>() / 2.0).unwrap()), None);
     }
 }

@@ -83,6 +83,7 @@ pub fn wgsl_function(f: &Func, name: &str, options: WgslOptions, calls: &mut BTr
         four: Vec::new(),
         pair: None,
         written: BTreeSet::new(),
+        exponents: exponents(f, options),
     }
     .function(name)
 }
@@ -143,6 +144,12 @@ struct Writer<'a> {
     pair: Option<u32>,
     /// Values that are written before their turn.
     written: BTreeSet<Id>,
+    /// Bounds of values ([`Func::exponents`]); empty where nobody asks.
+    exponents: Vec<Option<i32>>,
+}
+
+fn exponents(f: &Func, options: WgslOptions) -> Vec<Option<i32>> {
+    if options.fma == WgslFma::Guarded { f.exponents() } else { Vec::new() }
 }
 
 impl Writer<'_> {

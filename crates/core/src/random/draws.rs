@@ -1,5 +1,6 @@
 //! Distributions: functions of an element's words.
 
+use super::turns::Turn;
 use super::words::{Block, Each, Words};
 use super::{Discrete, PoissonTable, Random, poisson_table};
 use crate::backend::Backend;
@@ -130,14 +131,6 @@ pub(super) fn signed(word: Expr<u32>) -> Expr<f32> {
     word.bitcast::<i32>().cast::<f32>().mul_add(power(-31), power(-32))
 }
 
-/// `word 2 pi / 2^32` as an angle from -pi to pi.
-pub(super) fn angle(word: Expr<u32>) -> Expr<f32> {
-    word.bitcast::<i32>().cast::<f32>() * (core::f32::consts::TAU * power(-32))
-}
-
-/// A quarter of a turn.
-const QUARTER: u32 = 1 << 30;
-
 /// The radius of a word.
 fn radius(word: Expr<u32>) -> Expr<f32> {
     (above_zero(word).ln().abs() * 2.0).sqrt()
@@ -146,8 +139,7 @@ fn radius(word: Expr<u32>) -> Expr<f32> {
 /// Box and Muller's pair: the first word is a radius, the second an angle; the even element is the cosine's, the odd one the sine's.
 fn box_muller(block: Block) -> Expr<f32> {
     let (first, turn) = block.pair();
-    let radius = radius(first);
-    radius * angle(turn + select(block.is_odd(), 0u32, QUARTER)).sin()
+    radius(first) * Turn::of(turn).sine_if(block.is_odd())
 }
 
 pub(super) fn normal((block, (mean, deviation)): (Block, (Expr<f32>, Expr<f32>))) -> Expr<f32> {
@@ -168,9 +160,8 @@ pub(super) fn exponential((block, mean): (Block, Expr<f32>)) -> Expr<f32> {
 
 /// All four normal numbers of a block, rounded.
 pub(crate) fn normals([a, b, c, d]: [Expr<u32>; 4]) -> [Expr<f32>; 4] {
-    let (first, second) = (radius(a), radius(c));
-    let sine = |turn: Expr<u32>| angle(turn).sin();
-    [first.mul_rn(sine(b + QUARTER)), first.mul_rn(sine(b)), second.mul_rn(sine(d + QUARTER)), second.mul_rn(sine(d))]
+    let ((first, second), (b, d)) = ((radius(a), radius(c)), (Turn::of(b), Turn::of(d)));
+    [first.mul_rn(b.cosine()), first.mul_rn(b.sine()), second.mul_rn(d.cosine()), second.mul_rn(d.sine())]
 }
 
 /// The standard normal quantile over `x = 2 p - 1`, where `w = -ln(1 - x^2)` is below 5, in `w - 2.5`, the highest power first; relative error 2^-27.
@@ -370,8 +361,8 @@ impl Random {
     #[must_use]
     pub fn circle(self, n: u64) -> Draws<(Expr<f32>, Expr<f32>)> {
         draws(self, n, Each::One, |block| {
-            let angle = angle(block.word());
-            (angle.cos(), angle.sin())
+            let turn = Turn::of(block.word());
+            (turn.cosine(), turn.sine())
         })
     }
 
@@ -381,8 +372,8 @@ impl Random {
         draws(self, n, Each::Two, |block| {
             let (height, turn) = block.pair();
             let z = signed(height);
-            let (radius, angle) = (((1.0 - z) * (1.0 + z)).sqrt(), angle(turn));
-            (radius.mul_rn(angle.cos()), radius.mul_rn(angle.sin()), z)
+            let (radius, turn) = (((1.0 - z) * (1.0 + z)).sqrt(), Turn::of(turn));
+            (radius.mul_rn(turn.cosine()), radius.mul_rn(turn.sine()), z)
         })
     }
 }

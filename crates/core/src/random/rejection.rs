@@ -2,8 +2,9 @@
 
 use super::Random;
 use super::attempts::{Attempts, Blocks, SIXTEEN};
-use super::draws::{above_zero, angle, signed};
+use super::draws::{above_zero, signed};
 use super::one_mean::PoissonCounts;
+use super::turns::Turn;
 use crate::input::{HostScalar, Mapped, Source, scalar};
 use crate::ir::{Expr, branch, lit, next_until, next_while, repeat, select};
 
@@ -179,7 +180,7 @@ fn gamma((blocks, (shape, scale)): (Blocks, (Expr<f32>, Expr<f32>))) -> Expr<f32
     let c = 1.0 / (d * 9.0).sqrt();
     let (_, v) = repeat(TRIPLES, (lit(0u32), lit(1f32)), |(attempt, _)| {
         let [radius, turn, word, _] = blocks.block(attempt);
-        let x = ((above_zero(radius).ln().abs() * 2.0).sqrt()).mul_rn(angle(turn).sin());
+        let x = ((above_zero(radius).ln().abs() * 2.0).sqrt()).mul_rn(Turn::of(turn).sine());
         let root = c.mul_rn(x) + 1.0;
         let v = root.mul_rn(root).mul_rn(root);
         // ln(v) where there is none is not looked at.

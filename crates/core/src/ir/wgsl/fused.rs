@@ -7,15 +7,16 @@ use crate::ir::node::{Id, Node};
 impl Writer<'_> {
     /// Whether `a * b + c` of f32 has the same bits where subnormal operands and results are taken for zeros, whatever its variables are.
     ///
-    /// It has if c is a constant of at least 2^-60, and the product is a square or has a constant factor of at most 2^24. A subnormal
-    /// variable is then worth less than 2^-102, and leaves of the sum c, as zero does. And a sum near zero is a multiple of the last
-    /// places of product and c, which are near 2^-60 · 2^-48 then: none is subnormal.
+    /// It has if c is a constant of at least 2^-60, and the product is a square, or has a constant factor of at most 2^24, or two factors of which neither can be
+    /// larger. A subnormal operand is then worth less than 2^-102, and leaves of the sum c, as zero does. And a sum near zero is a multiple of the last places of
+    /// product and c, which are near 2^-60 · 2^-48 then: none is subnormal.
     pub(super) fn stays_normal(&self, a: Id, b: Id, c: Id) -> bool {
         let within = |id: Id, least: i32, most: i32| {
             let size = self.constant(id).map(f32::abs);
             size.is_some_and(|s| s >= 2_f32.powi(least) && s <= 2_f32.powi(most))
         };
-        within(c, -60, 127) && (a == b || within(a, -126, 24) || within(b, -126, 24))
+        let is_small = |id: Id| self.exponents.get(id as usize).copied().flatten().is_some_and(|e| e <= 24);
+        within(c, -60, 127) && (a == b || within(a, -126, 24) || within(b, -126, 24) || is_small(a) && is_small(b))
     }
 
     fn constant(&self, id: Id) -> Option<f32> {
@@ -44,6 +45,10 @@ mod tests {
         assert!(is_bare(trace(|x: F| x * x + 1.0)));
         assert!(is_bare(trace(|x: F| x * -3.0 + 1e-15)));
         assert!(!is_bare(trace(|(x, y): (F, F)| x * y + 1.0)));
+        let small = |x: Expr<u32>| x.cast::<f32>() * 1e-3;
+        assert!(is_bare(trace(|(x, y): (Expr<u32>, Expr<u32>)| small(x) * small(y) + 1.0)));
+        assert!(!is_bare(trace(|(x, y): (Expr<u32>, Expr<u32>)| small(x) * y.cast::<f32>() + 1.0)));
+        assert!(!is_bare(trace(|(x, y): (F, Expr<u32>)| x * small(y) + 1.0)));
         assert!(!is_bare(trace(|x: F| x * x + 1e-20)));
         assert!(!is_bare(trace(|x: F| x * 1e8 + 1.0)));
         assert!(!is_bare(trace(|(x, y): (F, F)| x * 2.0 + y)));
@@ -68,7 +73,9 @@ mod tests {
             // Sums that all but cancel, too.
             let near = f32::from_bits((c.abs() / k).to_bits().wrapping_add(next() % 5)) * -c.signum();
             let root = f32::from_bits(c.abs().sqrt().to_bits().wrapping_add(next() % 5));
-            for (a, b) in [(x, x), (x, k), (near, k), (root, root)] {
+            // Two variables, neither above 2^24.
+            let (p, q) = (f32::from_bits(next() % 0x4b80_0000), f32::from_bits(next() % 0x4b80_0001));
+            for (a, b) in [(x, x), (x, k), (near, k), (root, root), (p, q), (p, -q)] {
                 let (exact, flushing) = (a.mul_add(b, c), flush(flush(a).mul_add(flush(b), c)));
                 assert!(exact.to_bits() == flushing.to_bits() || exact.is_nan() && flushing.is_nan(), "{a:e} * {b:e} + {c:e}");
             }

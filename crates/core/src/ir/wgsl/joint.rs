@@ -1,6 +1,6 @@
 //! Four elements at once: what differs from one.
 
-use super::{Form, WgslFma, WgslOptions, Writer, wgsl_type};
+use super::{Form, WgslFma, WgslOptions, Writer, exponents, wgsl_type};
 use crate::ir::node::{Func, Id, Node, Param};
 use crate::ir::operation::Operation;
 use crate::numerics::Func as Elementary;
@@ -47,6 +47,7 @@ pub(super) fn function(
         four: Vec::new(),
         pair: None,
         written: BTreeSet::new(),
+        exponents: exponents(f, options),
     };
     if !w.is_staged() {
         w.four = f.of_four(shared);
