@@ -108,6 +108,8 @@ pub struct Case<B> {
     pub bytes: u64,
     /// Whether it belongs to the quick run.
     pub quick: bool,
+    /// Whether it shows that something is refused.
+    pub refused: bool,
     body: Body<B>,
 }
 
@@ -118,6 +120,12 @@ impl<B> Case<B> {
     /// What the patterns return; some cases expect a certain error.
     pub fn run(&self, device: &B) -> Result<Vec<Output>> {
         (self.body)(device)
+    }
+
+    /// Why a result on the CPU shows nothing of other devices: it is an error, and neither that of a reduction of nothing nor one that the case is about.
+    #[must_use]
+    pub fn unanswered<'r>(&self, result: &'r Result<Vec<Output>>) -> Option<&'r Error> {
+        result.as_ref().err().filter(|error| !self.refused && !matches!(error, Error::Empty { .. }))
     }
 
     /// The pattern that it exercises: the name up to the first slash.
@@ -143,7 +151,7 @@ impl<B: Target> Cases<B> {
     /// Adds a case that needs no more than f32, i32 and u32.
     pub fn add<O: Outputs>(&mut self, name: impl Into<String>, body: impl Fn(&B) -> Result<O> + Send + Sync + 'static) -> &mut Case<B> {
         let body: Body<B> = Box::new(move |device| body(device)?.outputs());
-        self.list.push(Case { name: name.into(), needs: Vec::new(), bytes: 0, quick: self.quick, body });
+        self.list.push(Case { name: name.into(), needs: Vec::new(), bytes: 0, quick: self.quick, refused: false, body });
         let last = self.list.len() - 1;
         &mut self.list[last]
     }
@@ -171,6 +179,12 @@ impl<B> Case<B> {
     /// Says how large the largest buffer is.
     pub fn bytes(&mut self, bytes: u64) -> &mut Self {
         self.bytes = bytes;
+        self
+    }
+
+    /// Says that the case is about an error.
+    pub fn refused(&mut self) -> &mut Self {
+        self.refused = true;
         self
     }
 

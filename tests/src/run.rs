@@ -298,7 +298,8 @@ fn one(case: &Case<Device>, present: &Present, expected: &Result<Vec<Output>>, k
         return Compared::Skipped { reason: e.to_string().lines().next().unwrap_or_default().to_owned(), seconds };
     }
     let digest = if &found == expected { key.to_owned() } else { digest(&found) };
-    Compared::Ran { difference: difference(expected, &found), digest, seconds }
+    let unanswered = || case.unanswered(expected).map(|error| format!("the CPU refuses the case: {error}"));
+    Compared::Ran { difference: difference(expected, &found).or_else(unanswered), digest, seconds }
 }
 
 /// Whether a device may refuse: what it says that it lacks, it has to lack.

@@ -135,6 +135,7 @@ fn lines<B: Target, T: Element<Reg: Factor>>(c: &mut Cases<B>) {
                 let image = input::<B, T>(d, Fill::Plain, 3 * 81, "image")?;
                 let filters = input::<B, T>(d, Fill::Plain, 2 * taps, "filter")?;
                 let of = |count: u64| {
+                    let filters = filters.slice(..count * taps)?;
                     let (image, filters) = (grid(&image, &[81]).batch(3), grid(&filters, &[taps]).batch(count));
                     d.convolve(image, filters).border(border).stride(&[stride]).padding(&[padding]).run()
                 };

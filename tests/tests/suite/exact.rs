@@ -283,3 +283,38 @@ fn exact_sums_that_do_not_fit_are_refused_and_nothing_is_written() {
         assert_eq!(out.read_blocking().unwrap(), [5.0; 2]);
     });
 }
+
+/// NIST's Statistical Reference Datasets SmLs01 to SmLs09 (Simon and Lesage 1989): nine treatments of as many tenths above a large constant, whose certified sums
+/// of squares have 15 digits, of which sums of floats in any order lose all where the constant has 13.
+#[test]
+fn analyses_of_variance_have_nists_certified_digits() {
+    const FIRST: [u64; 9] = [4, 3, 5, 3, 5, 3, 5, 3, 5];
+    // Replicates, and in hundredths the sums of squares between treatments and within them.
+    const CERTIFIED: [(u64, f64, f64); 3] = [(21, 168.0, 180.0), (201, 1608.0, 1800.0), (2001, 16_008.0, 18_000.0)];
+    each_with(&[DType::F64], |d| {
+        for (constant, (replicates, between, within)) in [1, 1_000_000, 1_000_000_000_000].iter().flat_map(|&c| CERTIFIED.map(|of| (c, of)))
+        {
+            // The first replicate is followed by one below and one above it, in turns.
+            let of_treatment = |first: u64| (0..replicates).map(move |k| 10 * constant + first + if k == 0 { 0 } else { 1 } - 2 * (k % 2));
+            let tenths: Vec<u64> = FIRST.iter().flat_map(|&first| of_treatment(first)).collect();
+            let squares = |unit: f64| {
+                let y = d.upload(&tenths.iter().map(|&y| y as f64 / unit).collect::<Vec<_>>()).unwrap();
+                let means = d.exact_mean(&y).axis(&[9, replicates], 1).run().unwrap();
+                let mean = d.exact_mean(&y).run().unwrap().read_blocking().unwrap();
+                let size = replicates as u32;
+                let rest = d.map((&y, index(), array(&means)), move |(y, i, means)| y - means.at(i / size)).unwrap();
+                let within = d.exact_dot((&rest, &rest)).run().unwrap().read_blocking().unwrap();
+                let between: f64 = means.read_blocking().unwrap().into_iter().map(|of| (of - mean) * (of - mean)).sum();
+                (between * replicates as f64, within)
+            };
+            assert_eq!(squares(1.0), (between, within), "{replicates} of {constant}");
+            // Written with a point, a number is half a place off when it is read, and so is a mean of such numbers.
+            let (found_between, found_within) = squares(10.0);
+            let half_a_place = (constant as f64).next_up() - constant as f64;
+            let most = (half_a_place + f64::EPSILON) * ((9 * replicates) as f64).sqrt();
+            for (found, certified) in [(found_between, between / 100.0), (found_within, within / 100.0)] {
+                assert!((found.sqrt() - certified.sqrt()).abs() <= most, "{replicates} of {constant}: {found} for {certified}");
+            }
+        }
+    });
+}

@@ -55,6 +55,24 @@ fn roots_are_places_among_squares() {
 }
 
 #[test]
+fn inputs_of_no_elements_merge_to_nothing_in_any_order() {
+    each(|d| {
+        let none = d.buffer::<u32>(0).unwrap();
+        let by_tens = |a: Expr<u32>, b: Expr<u32>| (a / 10).lt(b / 10);
+        let merged = d.merge(none.map(|x| x), counting(0).map(|i| i * 2)).by(by_tens).run().unwrap();
+        assert!(merged.read_blocking().unwrap().is_empty());
+        let (keys, values) = d.merge(&none, &none).by(by_tens).with_values(index(), index().map(|i| i + 1)).checked().run().unwrap();
+        assert_eq!((keys.read_blocking().unwrap(), values.read_blocking().unwrap()), (vec![], vec![]));
+        assert_eq!(d.merge(none.map(|x| x), none.map(|x| x)).run().unwrap().len(), 0);
+        // Of its kind: others that fetch computed elements, of which there are none.
+        let out = d.upload(&[7u32, 8]).unwrap();
+        d.scatter(none.map(|x| x + 1), &none).write_to(&out).unwrap();
+        d.scatter(none.map(|x| x + 1), none.map(|i| i)).write_to(&out).unwrap();
+        assert_eq!(out.read_blocking().unwrap(), [7, 8]);
+    });
+}
+
+#[test]
 fn sets_of_inputs_are_those_of_arrays() {
     each(|d| {
         for (m, n) in [(0, 9), (9, 0), (1000, 777), (20_000, 301)] {

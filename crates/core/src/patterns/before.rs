@@ -225,23 +225,28 @@ impl<B: Backend> Elsewhere<B> {
         Ok(Self { c, value, moved, len })
     }
 
-    /// What the operator gives for element `i`, which is one, as far as leaves with these parameters, of which its own are the first, say.
+    /// What the operator gives for element `i`, which is one, as far as leaves with these parameters, of which its own are the first, say; zeros of no elements.
     pub(super) fn results(&self, params: &[Param], i: Expr<u32>) -> Vec<Value> {
+        if self.len == 0 {
+            return self.zeros();
+        }
         let args: Vec<Value> = self.moved.iter().map(|&of| argument(params, of, i)).collect();
         crate::ir::inline(&self.value, &args)
     }
 
     /// The same where its leaves are behind `first` others.
     pub(super) fn results_behind(&self, first: u16, i: Expr<u32>) -> Vec<Value> {
+        if self.len == 0 {
+            return self.zeros();
+        }
         let args: Vec<Value> = self.moved.iter().map(|&of| argument_behind(&self.c.params, of, i, first)).collect();
         crate::ir::inline_behind(&self.value, &args, first)
     }
 
     /// The same where element `i` is `there`, and zero elsewhere.
     pub(super) fn results_where(&self, params: &[Param], i: Expr<u32>, there: Expr<bool>) -> Vec<Value> {
-        let zero = |ty| graph::with(|g| g.constant(ty, 0));
         if self.len == 0 {
-            return self.types().into_iter().map(zero).collect();
+            return self.zeros();
         }
         let of = |(value, ty): (Value, Ty)| {
             graph::with(|g| {
@@ -250,6 +255,11 @@ impl<B: Backend> Elsewhere<B> {
             })
         };
         self.results(params, i).into_iter().zip(self.types()).map(of).collect()
+    }
+
+    /// A zero to each result: of no elements, no leaves are kept that the operator could be computed from.
+    fn zeros(&self) -> Vec<Value> {
+        self.types().into_iter().map(|ty| graph::with(|g| g.constant(ty, 0))).collect()
     }
 
     /// Tests whether its values are an array's elements, of which there are zeros beyond the last one.
