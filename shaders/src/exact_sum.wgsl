@@ -38,7 +38,7 @@ struct Part {
     words: vec{{ words }}<u32>,
 }
 
-// What is no number adds nothing, and its flag.
+// Shifts a float to its place in a cell. Infinities and NaN add nothing, and set a flag.
 {% if wide %}
 fn part(x: array<u32, 2>) -> Part {
     let exponent = (x[1] >> 20u) & 0x7ffu;

@@ -225,7 +225,7 @@ impl<B: Backend> Elsewhere<B> {
         Ok(Self { c, value, moved, len })
     }
 
-    /// What the operator gives for element `i`, which is one, as far as leaves with these parameters, of which its own are the first, say; zeros of no elements.
+    /// Computes element `i`, which has to be one, over leaves with these parameters, of which its own are the first. Of no elements it is zeros.
     pub(super) fn results(&self, params: &[Param], i: Expr<u32>) -> Vec<Value> {
         if self.len == 0 {
             return self.zeros();

@@ -72,7 +72,7 @@ fn products_of_every_type_and_packing_fill_their_holes() {
             for kernel in [CONTRACT.def(), CONTRACT_THIN.def(), CONTRACT_FOLD.def()] {
                 check((7, 0), kernel, None, dtype, &[("type", ty)]);
             }
-            // Those of f32 have entries of their own for three and five taps.
+            // Entries of f32: for any taps, for three and for five.
             for kind in if ty == 0 { vec![0, 3, 4] } else { vec![ty] } {
                 check((7, 0), CONVOLVE.def(), None, dtype, &[("kind", kind)]);
             }
