@@ -245,9 +245,6 @@ impl<B: Backend> Elsewhere<B> {
 
     /// The same where element `i` is `there`, and zero elsewhere.
     pub(super) fn results_where(&self, params: &[Param], i: Expr<u32>, there: Expr<bool>) -> Vec<Value> {
-        if self.len == 0 {
-            return self.zeros();
-        }
         let of = |(value, ty): (Value, Ty)| {
             graph::with(|g| {
                 let (there, value, none) = (g.id(there.value(), Ty::Bool), g.id(value, ty), g.constant(ty, 0));

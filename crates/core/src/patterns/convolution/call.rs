@@ -358,8 +358,8 @@ fn elsewhere<B: Backend, T: Factor>(
     let build = || {
         let (i, inside) = at(<Expr<u32> as Traced>::params(number));
         let found = match inside {
-            None if of.len > 0 => of.results(&c.params, i),
-            _ => of.results_where(&c.params, i, inside.unwrap_or_else(|| lit(true))),
+            None => of.results(&c.params, i),
+            Some(inside) => of.results_where(&c.params, i, inside),
         };
         found.first().map_or_else(|| lit(T::from_bits64(0)), |&value| Expr::<T>::from_value(value))
     };
