@@ -56,6 +56,8 @@ pub enum Source {
     Moves,
     /// `panel.cu`
     Panel,
+    /// `partition.cu`
+    Partition,
     /// `reduce.cu`
     Reduce,
     /// `scan.cu`
@@ -68,6 +70,8 @@ pub enum Source {
     SegmentedSort,
     /// `segments.cu`
     Segments,
+    /// `segments_each.cu`
+    SegmentsEach,
     /// `select.cu`
     Select,
     /// `sort.cu`
@@ -104,12 +108,14 @@ impl Source {
         Source::MergeSort,
         Source::Moves,
         Source::Panel,
+        Source::Partition,
         Source::Reduce,
         Source::Scan,
         Source::Scatter,
         Source::SegmentedShort,
         Source::SegmentedSort,
         Source::Segments,
+        Source::SegmentsEach,
         Source::Select,
         Source::Sort,
         Source::TopK,
@@ -144,12 +150,14 @@ impl Source {
             Source::MergeSort => "merge_sort",
             Source::Moves => "moves",
             Source::Panel => "panel",
+            Source::Partition => "partition",
             Source::Reduce => "reduce",
             Source::Scan => "scan",
             Source::Scatter => "scatter",
             Source::SegmentedShort => "segmented_short",
             Source::SegmentedSort => "segmented_sort",
             Source::Segments => "segments",
+            Source::SegmentsEach => "segments_each",
             Source::Select => "select",
             Source::Sort => "sort",
             Source::TopK => "top_k",
@@ -185,12 +193,14 @@ impl Source {
             Source::MergeSort => merge_sort::BUILDS,
             Source::Moves => moves::BUILDS,
             Source::Panel => panel::BUILDS,
+            Source::Partition => partition::BUILDS,
             Source::Reduce => reduce::BUILDS,
             Source::Scan => scan::BUILDS,
             Source::Scatter => scatter::BUILDS,
             Source::SegmentedShort => segmented_short::BUILDS,
             Source::SegmentedSort => segmented_sort::BUILDS,
             Source::Segments => segments::BUILDS,
+            Source::SegmentsEach => segments_each::BUILDS,
             Source::Select => select::BUILDS,
             Source::Sort => sort::BUILDS,
             Source::TopK => top_k::BUILDS,
@@ -1205,6 +1215,57 @@ pub mod panel {
     ];
 }
 
+/// Entries of `partition.cu`.
+pub mod partition {
+    use super::*;
+
+    /// `select_two_served_w1`
+    pub const SELECT_TWO_SERVED_W1: Kernel = Kernel::new(Source::Partition, "select_two_served_w1");
+    /// `select_two_joint_w1`
+    pub const SELECT_TWO_JOINT_W1: Kernel = Kernel::new(Source::Partition, "select_two_joint_w1");
+    /// `select_three_served_w1`
+    pub const SELECT_THREE_SERVED_W1: Kernel = Kernel::new(Source::Partition, "select_three_served_w1");
+    /// `select_three_joint_w1`
+    pub const SELECT_THREE_JOINT_W1: Kernel = Kernel::new(Source::Partition, "select_three_joint_w1");
+    /// `select_two_served_w2`
+    pub const SELECT_TWO_SERVED_W2: Kernel = Kernel::new(Source::Partition, "select_two_served_w2");
+    /// `select_two_joint_w2`
+    pub const SELECT_TWO_JOINT_W2: Kernel = Kernel::new(Source::Partition, "select_two_joint_w2");
+    /// `select_three_served_w2`
+    pub const SELECT_THREE_SERVED_W2: Kernel = Kernel::new(Source::Partition, "select_three_served_w2");
+    /// `select_three_joint_w2`
+    pub const SELECT_THREE_JOINT_W2: Kernel = Kernel::new(Source::Partition, "select_three_joint_w2");
+    /// `select_two_served_w4`
+    pub const SELECT_TWO_SERVED_W4: Kernel = Kernel::new(Source::Partition, "select_two_served_w4");
+    /// `select_two_joint_w4`
+    pub const SELECT_TWO_JOINT_W4: Kernel = Kernel::new(Source::Partition, "select_two_joint_w4");
+    /// `select_three_served_w4`
+    pub const SELECT_THREE_SERVED_W4: Kernel = Kernel::new(Source::Partition, "select_three_served_w4");
+    /// `select_three_joint_w4`
+    pub const SELECT_THREE_JOINT_W4: Kernel = Kernel::new(Source::Partition, "select_three_joint_w4");
+
+    pub(super) const BUILDS: &[Build] = &[
+        Build {
+            arch: Arch { major: 7, minor: 0, exact: false },
+            ptx: text!("partition.ptx"),
+            entries: &[
+                Entry { name: "select_two_served_w1", holes: &["load1", "load4", "count0", "store1", "store4", "combine"] },
+                Entry { name: "select_two_joint_w1", holes: &["load1", "load4", "counts", "store1", "store4", "combine"] },
+                Entry { name: "select_three_served_w1", holes: &["load1", "load4", "count0", "count1", "store1", "store4", "combine"] },
+                Entry { name: "select_three_joint_w1", holes: &["load1", "load4", "counts", "store1", "store4", "combine"] },
+                Entry { name: "select_two_served_w2", holes: &["load1", "load4", "count0", "store1", "combine"] },
+                Entry { name: "select_two_joint_w2", holes: &["load1", "load4", "counts", "store1", "combine"] },
+                Entry { name: "select_three_served_w2", holes: &["load1", "load4", "count0", "count1", "store1", "combine"] },
+                Entry { name: "select_three_joint_w2", holes: &["load1", "load4", "counts", "store1", "combine"] },
+                Entry { name: "select_two_served_w4", holes: &["load1", "load4", "count0", "store1", "combine"] },
+                Entry { name: "select_two_joint_w4", holes: &["load1", "load4", "counts", "store1", "combine"] },
+                Entry { name: "select_three_served_w4", holes: &["load1", "load4", "count0", "count1", "store1", "combine"] },
+                Entry { name: "select_three_joint_w4", holes: &["load1", "load4", "counts", "store1", "combine"] },
+            ],
+        },
+    ];
+}
+
 /// Entries of `reduce.cu`.
 pub mod reduce {
     use super::*;
@@ -1406,52 +1467,28 @@ pub mod segments {
 
     /// `segments_short_w1`
     pub const SEGMENTS_SHORT_W1: Kernel = Kernel::new(Source::Segments, "segments_short_w1");
-    /// `segments_warps_w1`
-    pub const SEGMENTS_WARPS_W1: Kernel = Kernel::new(Source::Segments, "segments_warps_w1");
     /// `segments_blocks_w1`
     pub const SEGMENTS_BLOCKS_W1: Kernel = Kernel::new(Source::Segments, "segments_blocks_w1");
-    /// `segments_listed_w1`
-    pub const SEGMENTS_LISTED_W1: Kernel = Kernel::new(Source::Segments, "segments_listed_w1");
     /// `segments_joint_w1`
     pub const SEGMENTS_JOINT_W1: Kernel = Kernel::new(Source::Segments, "segments_joint_w1");
     /// `segments_few_w1`
     pub const SEGMENTS_FEW_W1: Kernel = Kernel::new(Source::Segments, "segments_few_w1");
-    /// `segments_each_w1`
-    pub const SEGMENTS_EACH_W1: Kernel = Kernel::new(Source::Segments, "segments_each_w1");
-    /// `segments_alone_w1`
-    pub const SEGMENTS_ALONE_W1: Kernel = Kernel::new(Source::Segments, "segments_alone_w1");
     /// `segments_short_w2`
     pub const SEGMENTS_SHORT_W2: Kernel = Kernel::new(Source::Segments, "segments_short_w2");
-    /// `segments_warps_w2`
-    pub const SEGMENTS_WARPS_W2: Kernel = Kernel::new(Source::Segments, "segments_warps_w2");
     /// `segments_blocks_w2`
     pub const SEGMENTS_BLOCKS_W2: Kernel = Kernel::new(Source::Segments, "segments_blocks_w2");
-    /// `segments_listed_w2`
-    pub const SEGMENTS_LISTED_W2: Kernel = Kernel::new(Source::Segments, "segments_listed_w2");
     /// `segments_joint_w2`
     pub const SEGMENTS_JOINT_W2: Kernel = Kernel::new(Source::Segments, "segments_joint_w2");
     /// `segments_few_w2`
     pub const SEGMENTS_FEW_W2: Kernel = Kernel::new(Source::Segments, "segments_few_w2");
-    /// `segments_each_w2`
-    pub const SEGMENTS_EACH_W2: Kernel = Kernel::new(Source::Segments, "segments_each_w2");
-    /// `segments_alone_w2`
-    pub const SEGMENTS_ALONE_W2: Kernel = Kernel::new(Source::Segments, "segments_alone_w2");
     /// `segments_short_w4`
     pub const SEGMENTS_SHORT_W4: Kernel = Kernel::new(Source::Segments, "segments_short_w4");
-    /// `segments_warps_w4`
-    pub const SEGMENTS_WARPS_W4: Kernel = Kernel::new(Source::Segments, "segments_warps_w4");
     /// `segments_blocks_w4`
     pub const SEGMENTS_BLOCKS_W4: Kernel = Kernel::new(Source::Segments, "segments_blocks_w4");
-    /// `segments_listed_w4`
-    pub const SEGMENTS_LISTED_W4: Kernel = Kernel::new(Source::Segments, "segments_listed_w4");
     /// `segments_joint_w4`
     pub const SEGMENTS_JOINT_W4: Kernel = Kernel::new(Source::Segments, "segments_joint_w4");
     /// `segments_few_w4`
     pub const SEGMENTS_FEW_W4: Kernel = Kernel::new(Source::Segments, "segments_few_w4");
-    /// `segments_each_w4`
-    pub const SEGMENTS_EACH_W4: Kernel = Kernel::new(Source::Segments, "segments_each_w4");
-    /// `segments_alone_w4`
-    pub const SEGMENTS_ALONE_W4: Kernel = Kernel::new(Source::Segments, "segments_alone_w4");
 
     pub(super) const BUILDS: &[Build] = &[
         Build {
@@ -1459,27 +1496,66 @@ pub mod segments {
             ptx: text!("segments.ptx"),
             entries: &[
                 Entry { name: "segments_short_w1", holes: &["load1", "combine", "finish"] },
-                Entry { name: "segments_warps_w1", holes: &["load1", "load4", "combine", "finish"] },
                 Entry { name: "segments_blocks_w1", holes: &["load1", "load4", "combine", "finish"] },
-                Entry { name: "segments_listed_w1", holes: &["load1", "load4", "combine", "finish"] },
                 Entry { name: "segments_joint_w1", holes: &["load1", "combine", "finish", "load4"] },
                 Entry { name: "segments_few_w1", holes: &["load1", "combine", "finish", "load4"] },
-                Entry { name: "segments_each_w1", holes: &["load1", "load4", "combine", "finish"] },
-                Entry { name: "segments_alone_w1", holes: &["load1", "load4", "combine", "finish"] },
                 Entry { name: "segments_short_w2", holes: &["load1", "combine", "finish"] },
-                Entry { name: "segments_warps_w2", holes: &["load1", "load4", "combine", "finish"] },
                 Entry { name: "segments_blocks_w2", holes: &["load1", "load4", "combine", "finish"] },
-                Entry { name: "segments_listed_w2", holes: &["load1", "load4", "combine", "finish"] },
                 Entry { name: "segments_joint_w2", holes: &["load1", "combine", "finish", "load4"] },
                 Entry { name: "segments_few_w2", holes: &["load1", "combine", "finish", "load4"] },
-                Entry { name: "segments_each_w2", holes: &["load1", "load4", "combine", "finish"] },
-                Entry { name: "segments_alone_w2", holes: &["load1", "load4", "combine", "finish"] },
                 Entry { name: "segments_short_w4", holes: &["load1", "combine", "finish"] },
-                Entry { name: "segments_warps_w4", holes: &["load1", "load4", "combine", "finish"] },
                 Entry { name: "segments_blocks_w4", holes: &["load1", "load4", "combine", "finish"] },
-                Entry { name: "segments_listed_w4", holes: &["load1", "load4", "combine", "finish"] },
                 Entry { name: "segments_joint_w4", holes: &["load1", "combine", "finish", "load4"] },
                 Entry { name: "segments_few_w4", holes: &["load1", "combine", "finish", "load4"] },
+            ],
+        },
+    ];
+}
+
+/// Entries of `segments_each.cu`.
+pub mod segments_each {
+    use super::*;
+
+    /// `segments_warps_w1`
+    pub const SEGMENTS_WARPS_W1: Kernel = Kernel::new(Source::SegmentsEach, "segments_warps_w1");
+    /// `segments_listed_w1`
+    pub const SEGMENTS_LISTED_W1: Kernel = Kernel::new(Source::SegmentsEach, "segments_listed_w1");
+    /// `segments_each_w1`
+    pub const SEGMENTS_EACH_W1: Kernel = Kernel::new(Source::SegmentsEach, "segments_each_w1");
+    /// `segments_alone_w1`
+    pub const SEGMENTS_ALONE_W1: Kernel = Kernel::new(Source::SegmentsEach, "segments_alone_w1");
+    /// `segments_warps_w2`
+    pub const SEGMENTS_WARPS_W2: Kernel = Kernel::new(Source::SegmentsEach, "segments_warps_w2");
+    /// `segments_listed_w2`
+    pub const SEGMENTS_LISTED_W2: Kernel = Kernel::new(Source::SegmentsEach, "segments_listed_w2");
+    /// `segments_each_w2`
+    pub const SEGMENTS_EACH_W2: Kernel = Kernel::new(Source::SegmentsEach, "segments_each_w2");
+    /// `segments_alone_w2`
+    pub const SEGMENTS_ALONE_W2: Kernel = Kernel::new(Source::SegmentsEach, "segments_alone_w2");
+    /// `segments_warps_w4`
+    pub const SEGMENTS_WARPS_W4: Kernel = Kernel::new(Source::SegmentsEach, "segments_warps_w4");
+    /// `segments_listed_w4`
+    pub const SEGMENTS_LISTED_W4: Kernel = Kernel::new(Source::SegmentsEach, "segments_listed_w4");
+    /// `segments_each_w4`
+    pub const SEGMENTS_EACH_W4: Kernel = Kernel::new(Source::SegmentsEach, "segments_each_w4");
+    /// `segments_alone_w4`
+    pub const SEGMENTS_ALONE_W4: Kernel = Kernel::new(Source::SegmentsEach, "segments_alone_w4");
+
+    pub(super) const BUILDS: &[Build] = &[
+        Build {
+            arch: Arch { major: 7, minor: 0, exact: false },
+            ptx: text!("segments_each.ptx"),
+            entries: &[
+                Entry { name: "segments_warps_w1", holes: &["load1", "load4", "combine", "finish"] },
+                Entry { name: "segments_listed_w1", holes: &["load1", "load4", "combine", "finish"] },
+                Entry { name: "segments_each_w1", holes: &["load1", "load4", "combine", "finish"] },
+                Entry { name: "segments_alone_w1", holes: &["load1", "load4", "combine", "finish"] },
+                Entry { name: "segments_warps_w2", holes: &["load1", "load4", "combine", "finish"] },
+                Entry { name: "segments_listed_w2", holes: &["load1", "load4", "combine", "finish"] },
+                Entry { name: "segments_each_w2", holes: &["load1", "load4", "combine", "finish"] },
+                Entry { name: "segments_alone_w2", holes: &["load1", "load4", "combine", "finish"] },
+                Entry { name: "segments_warps_w4", holes: &["load1", "load4", "combine", "finish"] },
+                Entry { name: "segments_listed_w4", holes: &["load1", "load4", "combine", "finish"] },
                 Entry { name: "segments_each_w4", holes: &["load1", "load4", "combine", "finish"] },
                 Entry { name: "segments_alone_w4", holes: &["load1", "load4", "combine", "finish"] },
             ],
@@ -1495,16 +1571,8 @@ pub mod select {
     pub const SELECT_W1: Kernel = Kernel::new(Source::Select, "select_w1");
     /// `select_served_w1`
     pub const SELECT_SERVED_W1: Kernel = Kernel::new(Source::Select, "select_served_w1");
-    /// `select_two_served_w1`
-    pub const SELECT_TWO_SERVED_W1: Kernel = Kernel::new(Source::Select, "select_two_served_w1");
-    /// `select_two_joint_w1`
-    pub const SELECT_TWO_JOINT_W1: Kernel = Kernel::new(Source::Select, "select_two_joint_w1");
     /// `select_wide_served_w1`
     pub const SELECT_WIDE_SERVED_W1: Kernel = Kernel::new(Source::Select, "select_wide_served_w1");
-    /// `select_three_served_w1`
-    pub const SELECT_THREE_SERVED_W1: Kernel = Kernel::new(Source::Select, "select_three_served_w1");
-    /// `select_three_joint_w1`
-    pub const SELECT_THREE_JOINT_W1: Kernel = Kernel::new(Source::Select, "select_three_joint_w1");
     /// `select_runs_w1`
     pub const SELECT_RUNS_W1: Kernel = Kernel::new(Source::Select, "select_runs_w1");
     /// `select_runs_served_w1`
@@ -1513,16 +1581,8 @@ pub mod select {
     pub const SELECT_W2: Kernel = Kernel::new(Source::Select, "select_w2");
     /// `select_served_w2`
     pub const SELECT_SERVED_W2: Kernel = Kernel::new(Source::Select, "select_served_w2");
-    /// `select_two_served_w2`
-    pub const SELECT_TWO_SERVED_W2: Kernel = Kernel::new(Source::Select, "select_two_served_w2");
-    /// `select_two_joint_w2`
-    pub const SELECT_TWO_JOINT_W2: Kernel = Kernel::new(Source::Select, "select_two_joint_w2");
     /// `select_wide_served_w2`
     pub const SELECT_WIDE_SERVED_W2: Kernel = Kernel::new(Source::Select, "select_wide_served_w2");
-    /// `select_three_served_w2`
-    pub const SELECT_THREE_SERVED_W2: Kernel = Kernel::new(Source::Select, "select_three_served_w2");
-    /// `select_three_joint_w2`
-    pub const SELECT_THREE_JOINT_W2: Kernel = Kernel::new(Source::Select, "select_three_joint_w2");
     /// `select_runs_w2`
     pub const SELECT_RUNS_W2: Kernel = Kernel::new(Source::Select, "select_runs_w2");
     /// `select_runs_served_w2`
@@ -1531,16 +1591,8 @@ pub mod select {
     pub const SELECT_W4: Kernel = Kernel::new(Source::Select, "select_w4");
     /// `select_served_w4`
     pub const SELECT_SERVED_W4: Kernel = Kernel::new(Source::Select, "select_served_w4");
-    /// `select_two_served_w4`
-    pub const SELECT_TWO_SERVED_W4: Kernel = Kernel::new(Source::Select, "select_two_served_w4");
-    /// `select_two_joint_w4`
-    pub const SELECT_TWO_JOINT_W4: Kernel = Kernel::new(Source::Select, "select_two_joint_w4");
     /// `select_wide_served_w4`
     pub const SELECT_WIDE_SERVED_W4: Kernel = Kernel::new(Source::Select, "select_wide_served_w4");
-    /// `select_three_served_w4`
-    pub const SELECT_THREE_SERVED_W4: Kernel = Kernel::new(Source::Select, "select_three_served_w4");
-    /// `select_three_joint_w4`
-    pub const SELECT_THREE_JOINT_W4: Kernel = Kernel::new(Source::Select, "select_three_joint_w4");
     /// `select_runs_w4`
     pub const SELECT_RUNS_W4: Kernel = Kernel::new(Source::Select, "select_runs_w4");
     /// `select_runs_served_w4`
@@ -1553,29 +1605,17 @@ pub mod select {
             entries: &[
                 Entry { name: "select_w1", holes: &["load1", "load4", "store1", "store4", "count", "combine"] },
                 Entry { name: "select_served_w1", holes: &["load1", "load4", "store1", "store4", "count", "combine"] },
-                Entry { name: "select_two_served_w1", holes: &["load1", "load4", "count0", "store1", "store4", "combine"] },
-                Entry { name: "select_two_joint_w1", holes: &["load1", "load4", "counts", "store1", "store4", "combine"] },
                 Entry { name: "select_wide_served_w1", holes: &["load1", "load4", "count0", "store1", "store4", "count", "combine"] },
-                Entry { name: "select_three_served_w1", holes: &["load1", "load4", "count0", "count1", "store1", "store4", "combine"] },
-                Entry { name: "select_three_joint_w1", holes: &["load1", "load4", "counts", "store1", "store4", "combine"] },
                 Entry { name: "select_runs_w1", holes: &["load1", "load4", "store1", "store4", "length", "length4", "count", "combine"] },
                 Entry { name: "select_runs_served_w1", holes: &["load1", "load4", "store1", "store4", "length", "length4", "count", "combine"] },
                 Entry { name: "select_w2", holes: &["load1", "load4", "store1", "count", "combine"] },
                 Entry { name: "select_served_w2", holes: &["load1", "load4", "store1", "count", "combine"] },
-                Entry { name: "select_two_served_w2", holes: &["load1", "load4", "count0", "store1", "combine"] },
-                Entry { name: "select_two_joint_w2", holes: &["load1", "load4", "counts", "store1", "combine"] },
                 Entry { name: "select_wide_served_w2", holes: &["load1", "load4", "count0", "store1", "count", "combine"] },
-                Entry { name: "select_three_served_w2", holes: &["load1", "load4", "count0", "count1", "store1", "combine"] },
-                Entry { name: "select_three_joint_w2", holes: &["load1", "load4", "counts", "store1", "combine"] },
                 Entry { name: "select_runs_w2", holes: &["load1", "load4", "store1", "length", "count", "combine"] },
                 Entry { name: "select_runs_served_w2", holes: &["load1", "load4", "store1", "length", "count", "combine"] },
                 Entry { name: "select_w4", holes: &["load1", "load4", "store1", "count", "combine"] },
                 Entry { name: "select_served_w4", holes: &["load1", "load4", "store1", "count", "combine"] },
-                Entry { name: "select_two_served_w4", holes: &["load1", "load4", "count0", "store1", "combine"] },
-                Entry { name: "select_two_joint_w4", holes: &["load1", "load4", "counts", "store1", "combine"] },
                 Entry { name: "select_wide_served_w4", holes: &["load1", "load4", "count0", "store1", "count", "combine"] },
-                Entry { name: "select_three_served_w4", holes: &["load1", "load4", "count0", "count1", "store1", "combine"] },
-                Entry { name: "select_three_joint_w4", holes: &["load1", "load4", "counts", "store1", "combine"] },
                 Entry { name: "select_runs_w4", holes: &["load1", "load4", "store1", "length", "count", "combine"] },
                 Entry { name: "select_runs_served_w4", holes: &["load1", "load4", "store1", "length", "count", "combine"] },
             ],

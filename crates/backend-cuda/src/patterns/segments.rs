@@ -11,7 +11,7 @@ use isowarp_core::element::DType;
 use isowarp_core::error::{Error, Result};
 use isowarp_core::patterns::SegmentedReduceTask;
 use isowarp_kernels::Kernel;
-use isowarp_kernels::segments::*;
+use isowarp_kernels::{segments::*, segments_each::*};
 
 const THREADS: u32 = 256;
 /// Elements of a segment that is reduced together with others, at most, and of a tile of a longer one, by words of the accumulator.

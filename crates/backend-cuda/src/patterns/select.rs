@@ -15,7 +15,7 @@ use isowarp_core::error::{Error, Result};
 use isowarp_core::ir::{Ptx, PtxValue};
 use isowarp_core::patterns::{SelectKind, SelectTask};
 use isowarp_kernels::Kernel;
-use isowarp_kernels::select::*;
+use isowarp_kernels::{partition::*, select::*};
 use std::mem::offset_of;
 use std::sync::atomic::Ordering;
 

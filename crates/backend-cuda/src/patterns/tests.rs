@@ -240,14 +240,14 @@ fn line_kernels_of_every_width_fill_their_holes() {
             Fill { name: "store4", body: &store4 },
         ];
         let mut filled = 0;
-        for source in [Source::Reduce, Source::Scan, Source::Segments] {
+        for source in [Source::Reduce, Source::Scan, Source::Segments, Source::SegmentsEach] {
             for entry in source.builds()[0].entries.iter().filter(|e| e.name.ends_with(&format!("_w{}", room(load.result_words())))) {
                 let fills: Vec<Fill<'_>> = all.iter().filter(|f| entry.holes.contains(&f.name)).copied().collect();
                 check(source, entry.name, &fills);
                 filled += 1;
             }
         }
-        assert!(filled >= 9, "only {filled} entries of this width");
+        assert!(filled >= 13, "only {filled} entries of this width");
     }
 }
 
@@ -319,10 +319,10 @@ fn selections_of_every_kind_and_width_fill_their_holes() {
     for (func, store, dtypes) in selections() {
         let (func, store) = (Arc::new(func), Arc::new(store));
         for (kind, name, combine, n) in kinds {
-            let forms: &[&str] = match name {
-                "select_two" | "select_three" => &["_served", "_joint"],
-                "select_wide" => &["_served"],
-                _ => &["", "_served"],
+            let (source, forms): (Source, &[&str]) = match name {
+                "select_two" | "select_three" => (Source::Partition, &["_served", "_joint"]),
+                "select_wide" => (Source::Select, &["_served"]),
+                _ => (Source::Select, &["", "_served"]),
             };
             for (count, form) in [DType::U32, DType::U64].into_iter().flat_map(|c| forms.iter().map(move |f| (c, f))) {
                 let (func, store, combine) = (Arc::clone(&func), Arc::clone(&store), Arc::clone(combine));
@@ -334,8 +334,8 @@ fn selections_of_every_kind_and_width_fill_their_holes() {
                 }
                 outs.push(Shape::Strided(count));
                 let entry = format!("{name}{form}_w{}", room(task.store.result_words()));
-                let known = Source::Select.builds()[0].entries.iter().find(|e| e.name == entry).expect("an entry to each width");
-                select::with_fills(&task, &leaves, &outs, known.holes, |fills| check(Source::Select, &entry, fills));
+                let known = source.builds()[0].entries.iter().find(|e| e.name == entry).expect("an entry to each width");
+                select::with_fills(&task, &leaves, &outs, known.holes, |fills| check(source, &entry, fills));
             }
         }
     }
