@@ -82,7 +82,7 @@ pub fn cases() -> Vec<Case> {
         case("sort/pairs", u32, |d, h| d.sort(&d.upload(&h.words)?).with_values(&d.upload(&h.words)?).order(UP).run().map(drop)),
         case("sort/by", u32, |d, h| d.sort(&d.upload(&h.words)?).by(Expr::lt).run().map(drop)),
         case("merge/keys", u32, |d, h| d.merge(&d.upload(&h.rising)?, &d.upload(&h.rising)?).run().map(drop)),
-        case("histogram/even", u32, |d, h| d.histogram(even(&d.upload(&h.words)?, 0, u32::MAX, 256)).run().map(drop)),
+        case("histogram/even", u32, |d, h| d.histogram(even_bins(&d.upload(&h.words)?, 0, u32::MAX, 256)).run().map(drop)),
         case("segmented/by_key", u32, |d, h| d.reduce(&d.upload(&h.words)?, Sum).by_key(&d.upload(&h.rising)?).run().map(drop)),
         case("groups/ballot", u32, |d, h| d.group_ballot(d.upload(&h.words)?.map(|x| (x >> 31).eq(0)), 32).run().map(drop)),
         case("atomics/tickets", u32, |d, h| d.tickets(d.upload(&h.words)?.map(|x| x >> 12)).run().map(drop)),

@@ -101,7 +101,7 @@ impl Work {
 #[must_use]
 pub fn works() -> Vec<Work> {
     let mut all = vec![
-        work("copy", DType::F32, 8, |d, s| one::<f32>(d, s, isowarp::prelude::Map::copy_into)),
+        work("copy", DType::F32, 8, |d, s| one::<f32>(d, s, isowarp::patterns::Map::copy_into)),
         work("map/axpy", DType::F32, 12, |d, s| two(d, s, |d, x, y, out| d.map_into((scalar(1.5f32), x, y), |(a, x, y)| a * x + y, out))),
         work("map/zip", DType::F32, 12, |d, s| two(d, s, |d, x, y, out| d.map_into((x, y), |(x, y)| x * y, out))),
         work("map/exp", DType::F32, 8, |d, s| one::<f32>(d, s, |d, x, out| d.map_into(x, Expr::exp, out))),

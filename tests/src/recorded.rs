@@ -106,7 +106,7 @@ struct Agreed {
 }
 
 impl Kept {
-    /// Merges recordings of devices that agree.
+    /// Merges recordings of devices that agree. A device without a case is none of them.
     ///
     /// # Errors
     /// The first case of which two of them returned different bits.
@@ -123,7 +123,9 @@ impl Kept {
                 }
                 those.insert(name.clone());
             }
-            devices.insert(name, Recording { cases: BTreeMap::new(), ..recording.clone() });
+            if !recording.cases.is_empty() {
+                devices.insert(name, Recording { cases: BTreeMap::new(), ..recording.clone() });
+            }
         }
         let mut agreed: BTreeMap<BTreeSet<String>, BTreeMap<String, String>> = BTreeMap::new();
         for (case, (digest, those)) in all {
@@ -242,6 +244,8 @@ mod tests {
         let table: BTreeSet<String> = ["a", "b", "c"].map(str::to_owned).into();
         let with = kept.with(vec![recording("Two", &[("a", "4"), ("c", "5")])], &table).expect("they agree");
         assert_eq!(with.recordings(), [recording("One", &[("b", "2")]), recording("Two", &[("a", "4"), ("c", "5")])]);
+        let without = with.with(vec![recording("Two", &[("b", "6")])], &table).expect("they agree");
+        assert_eq!(without.recordings(), [recording("Two", &[("a", "4"), ("b", "6"), ("c", "5")])], "a device without a case is dropped");
     }
 
     #[test]

@@ -5,7 +5,7 @@ use crate::clock::{Clock, Times};
 use crate::host::Host;
 use crate::table::Row;
 use isowarp::Wgpu;
-use isowarp::prelude::{Buffer, Memory as _};
+use isowarp::buffer::{Buffer, Memory as _};
 use lampshade::{Compactor, Histogram, KeyValueSorter, Reducer, Scanner, Sorter, U32Reduction};
 
 /// Lampshade takes an application's device and records into its encoder, so it runs on the device that isowarp opened, in its faster form for the

@@ -132,7 +132,7 @@ fn selections() -> Vec<Work> {
         work("histogram/edges", DType::F32, 4, |d, s| {
             let all: Vec<f32> = (0..=256u16).map(|k| f32::from(k) / 256.0).collect();
             let (edges, counts) = (Edges::new(d, &all)?, zeroed::<u32>(d, 256)?);
-            one::<f32>(d, s, move |d, x, _| d.histogram(between(x, &edges)).write_to(&counts))
+            one::<f32>(d, s, move |d, x, _| d.histogram(bins_between(x, &edges)).write_to(&counts))
         }),
         work("histogram/own", DType::U32, 4, |d, s| {
             let counts = zeroed::<u32>(d, 33)?;
@@ -154,7 +154,7 @@ fn selections() -> Vec<Work> {
         }),
         work("histogram/two_dimensions", DType::F32, 8, |d, s| {
             let (y, counts) = (random::<f32>(d, s.n, !s.seed)?, zeroed::<u32>(d, 64 * 64)?);
-            one::<f32>(d, s, move |d, x, _| d.histogram((even(x, 0.0, 1.0, 64), even(&y, 0.0, 1.0, 64))).write_to(&counts))
+            one::<f32>(d, s, move |d, x, _| d.histogram((even_bins(x, 0.0, 1.0, 64), even_bins(&y, 0.0, 1.0, 64))).write_to(&counts))
         }),
     ]
 }

@@ -180,28 +180,30 @@ pub use isowarp_wgpu as wgpu;
 
 pub mod guide;
 
-/// Everything that a program usually needs.
+/// Everything that a program usually needs: types, operators, bins and layouts by name, and the verbs of a device without their traits' names, which stand in
+/// [`patterns`]. A function for any device asks for [`Patterns`](patterns::Patterns), which has all of them.
 pub mod prelude {
     pub use crate::Device;
-    pub use isowarp_core::buffer::{Buffer, DeviceScalar, Memory, View};
+    pub use isowarp_core::buffer::{Buffer, DeviceScalar, Memory as _, View};
     pub use isowarp_core::caps::Numerics;
     pub use isowarp_core::input::{Source, array, counting, counting64, index, index64, permuted, scalar};
     pub use isowarp_core::ir::{Expr, branch, lit, next_until, next_while, repeat, select};
     pub use isowarp_core::ops::{And, Combine, Max, Min, Op, Or, Product, Sum, Xor};
-    pub use isowarp_core::patterns::{Atomics, GroupFolds, Groups, Overflow, Shuffle};
-    pub use isowarp_core::patterns::{Axis, ImageLayout, Layout, Move, ScatterOp};
     pub use isowarp_core::patterns::{
-        Bins, Edges, Histogram, between, binned, channels_alike, channels_between, channels_even, channels_of, counted, even,
+        Axis, Border, FilterKind, Image, ImageLayout, Overflow, ScatterOp, Selected, Shuffle, SortBy, SortOrder, SumOrder,
     };
-    pub use isowarp_core::patterns::{Border, Filter, FilterKind, Find, Image, Map, Reduce, RunLengths, Scan, Select, Selected, Window};
-    pub use isowarp_core::patterns::{Convolutions, grid};
-    pub use isowarp_core::patterns::{Difference, Segmented};
-    pub use isowarp_core::patterns::{ExactSums, Fft, Patterns, Permutation, Quadrature, Quantiles, Statistics};
-    pub use isowarp_core::patterns::{Merge, Search, Sets};
-    pub use isowarp_core::patterns::{Ordered, Sort, SortBy, SortOrder};
-    pub use isowarp_core::patterns::{OrderedSum, SumOrder, Ulps};
-    pub use isowarp_core::patterns::{Products, Solves, matrix};
+    pub use isowarp_core::patterns::{
+        Edges, binned, bins_between, channels_alike, channels_between, channels_even, channels_of, even_bins,
+    };
+    pub use isowarp_core::patterns::{Patterns, grid, matrix};
     pub use isowarp_core::random::Random;
+
+    pub use isowarp_core::patterns::{
+        Atomics as _, Bins as _, Convolutions as _, Difference as _, ExactSums as _, Fft as _, Filter as _, Find as _, GroupFolds as _,
+        Groups as _, Histogram as _, Layout as _, Map as _, Merge as _, Move as _, Ordered as _, OrderedSum as _, Permutation as _,
+        Products as _, Quadrature as _, Quantiles as _, Reduce as _, RunLengths as _, Scan as _, Search as _, Segmented as _, Select as _,
+        Sets as _, Solves as _, Sort as _, Statistics as _, Ulps as _, Window as _,
+    };
 }
 
 /// The examples of the README, compiled.

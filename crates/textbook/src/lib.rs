@@ -18,7 +18,7 @@
 //!     assert_eq!(dev.sort(&x).variant(variant).run()?.read_blocking()?, [0, 1, 1, 1, 2, 2, 3, 4], "{}", variant.name());
 //! }
 //! for variant in HistogramVariant::ALL {
-//!     assert_eq!(dev.histogram(even(&x, 0, 6, 3)).variant(variant).run()?.read_blocking()?, [4, 3, 1], "{}", variant.name());
+//!     assert_eq!(dev.histogram(even_bins(&x, 0, 6, 3)).variant(variant).run()?.read_blocking()?, [4, 3, 1], "{}", variant.name());
 //! }
 //! let (a, b) = (dev.upload(&[1u32, 7, 8])?, dev.upload(&[7u32, 10])?);
 //! for variant in MergeVariant::ALL {

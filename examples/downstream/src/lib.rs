@@ -1,5 +1,6 @@
 //! A library on top of isowarp that does not know which backend it runs on.
 
+use isowarp::patterns::{Map, Reduce};
 use isowarp::prelude::*;
 
 /// Scales and shifts `x` so that it runs from 0 to 1. Everything stays on the device; `x` is read twice.

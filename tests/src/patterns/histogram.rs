@@ -7,7 +7,7 @@ use half::f16;
 use isowarp::Result;
 use isowarp::element::Element;
 use isowarp::patterns::histogram::Binned;
-use isowarp::patterns::{HistogramTotal, Weight};
+use isowarp::patterns::{Bins, HistogramTotal, Weight};
 use isowarp::prelude::*;
 
 /// Bins around those that shared memory has room for, alone and in copies.
@@ -17,15 +17,15 @@ pub(super) fn cases<B: Target>(c: &mut Cases<B>) {
     for n in SIZES {
         c.add(format!("histogram/even/u32/n={n}"), move |d| {
             let x = input::<B, u32>(d, Fill::Plain, n, "x")?;
-            counted(d, 256, even(&x, 0, 1 << 31, 256))
+            counted(d, 256, even_bins(&x, 0, 1 << 31, 256))
         });
         c.add(format!("histogram/even/f32/n={n}"), move |d| {
             let x = input::<B, f32>(d, Fill::Bits, n, "x")?;
-            counted(d, 100, even(&x, -2.0, 3.0, 100))
+            counted(d, 100, even_bins(&x, -2.0, 3.0, 100))
         });
         c.add(format!("histogram/even/u8/n={n}"), move |d| {
             let x = input::<B, u8>(d, Fill::Plain, n, "x")?;
-            counted(d, 256, even(&x, 0, 256, 256))
+            counted(d, 256, even_bins(&x, 0, 256, 256))
         })
         .needs(&[u8::DTYPE]);
     }
@@ -89,7 +89,7 @@ fn bins<B: Target>(c: &mut Cases<B>) {
         c.add(format!("histogram/even_of_any_width/{bins}"), move |d| {
             let (x, y) = (input::<B, u32>(d, Fill::Plain, 5003, "x")?, input::<B, f32>(d, Fill::Wide, 5003, "y")?);
             let z = input::<B, i32>(d, Fill::Bits, 5003, "z")?;
-            let all = (even(&x, 5, 4_000_000_000, bins), even(&y, -1e30, 3e37, bins), even(&z, i32::MIN, i32::MAX, bins));
+            let all = (even_bins(&x, 5, 4_000_000_000, bins), even_bins(&y, -1e30, 3e37, bins), even_bins(&z, i32::MIN, i32::MAX, bins));
             Ok((counted(d, bins.into(), all.0)?, counted(d, bins.into(), all.1)?, counted(d, bins.into(), all.2)?))
         });
     }
@@ -97,46 +97,46 @@ fn bins<B: Target>(c: &mut Cases<B>) {
         for (skew, name) in ["uniform", "skewed", "one_bin"].into_iter().enumerate() {
             c.add(format!("histogram/many_bins_{name}/{bins}"), move |d| {
                 let x = sample(d, 200_003, skew as u32)?;
-                counted(d, bins, even(x.map(move |x| x >> 11), 0, 1 << 21, bins as u32))
+                counted(d, bins, even_bins(x.map(move |x| x >> 11), 0, 1 << 21, bins as u32))
             });
         }
     }
     c.add("histogram/even/f64", |d| {
         let x = input::<B, f64>(d, Fill::Bits, 10_007, "x")?;
-        Ok((counted(d, 33, even(&x, -1.5, 2.5, 33))?, counted(d, 7, even(&x, -1e300, 1e300, 7))?))
+        Ok((counted(d, 33, even_bins(&x, -1.5, 2.5, 33))?, counted(d, 7, even_bins(&x, -1e300, 1e300, 7))?))
     })
     .needs(&[f64::DTYPE]);
     c.add("histogram/even/u64", |d| {
         let x = input::<B, u64>(d, Fill::Plain, 10_007, "x")?;
         let low = x.map(|x| x >> 30);
-        let all = (even(&x, 1 << 40, (1 << 40) + (1 << 62), 64), even(low, 1_000_000_000, 5_000_000_000, 33));
+        let all = (even_bins(&x, 1 << 40, (1 << 40) + (1 << 62), 64), even_bins(low, 1_000_000_000, 5_000_000_000, 33));
         Ok((counted(d, 64, all.0)?, counted(d, 33, all.1)?))
     })
     .needs(&[u64::DTYPE]);
     c.add("histogram/even/i64", |d| {
         let (x, y) = (input::<B, i64>(d, Fill::Wide, 10_007, "x")?, input::<B, i64>(d, Fill::Bits, 10_007, "y")?);
-        let all = (even(&x, -300, 500, 7), even(&y, i64::MIN, 0, 128));
+        let all = (even_bins(&x, -300, 500, 7), even_bins(&y, i64::MIN, 0, 128));
         Ok((counted(d, 7, all.0)?, counted(d, 128, all.1)?))
     })
     .needs(&[i64::DTYPE]);
     c.add("histogram/even/f16", |d| {
         let x = input::<B, f16>(d, Fill::Bits, 10_007, "x")?;
-        counted(d, 33, even(&x, -1.5, 2.5, 33))
+        counted(d, 33, even_bins(&x, -1.5, 2.5, 33))
     })
     .needs(&[f16::DTYPE]);
     c.add("histogram/even/i64_any_width", |d| {
         // Thirds of all numbers, whose bins are no power of two wide.
         let (x, y) = (input::<B, i64>(d, Fill::Bits, 10_007, "x")?, input::<B, i64>(d, Fill::Wide, 10_007, "y")?);
-        let all = (even(&x, i64::MIN, i64::MAX, 3), even(y.map(|y| y << 30), -5_000_000_000_000, 7_000_000_000_001, 1000));
+        let all = (even_bins(&x, i64::MIN, i64::MAX, 3), even_bins(y.map(|y| y << 30), -5_000_000_000_000, 7_000_000_000_001, 1000));
         counted(d, 3000, all)
     })
     .needs(&[i64::DTYPE]);
     c.add("histogram/counts/u64", |d| {
         let x = sample(d, 100_003, 1)?;
         let out = d.upload(&[u64::MAX; 1003])?;
-        d.histogram(even(&x, 0, 4_000_000_000, 1000)).write_to(&out)?;
+        d.histogram(even_bins(&x, 0, 4_000_000_000, 1000)).write_to(&out)?;
         let many = d.upload(&[u64::MAX; 70_001])?;
-        d.histogram(even(&x, 0, 4_000_000_000, 70_000)).write_to(&many)?;
+        d.histogram(even_bins(&x, 0, 4_000_000_000, 70_000)).write_to(&many)?;
         Ok((out, many))
     })
     .needs(&[u64::DTYPE]);
@@ -158,7 +158,7 @@ fn weights<B: Target, W: Weight>(c: &mut Cases<B>) {
         c.add(format!("histogram/weighted_into/{t}/n={n}"), move |d| {
             let (x, w) = (input::<B, f32>(d, Fill::Plain, n, "x")?, input::<B, W>(d, Fill::Plain, n, "w")?);
             let out = input::<B, W>(d, Fill::Plain, 20, "out")?;
-            d.histogram(even(&x, 0.25, 1.0, 10)).weighted(&w).write_to(&out.slice(3..)?)?;
+            d.histogram(even_bins(&x, 0.25, 1.0, 10)).weighted(&w).write_to(&out.slice(3..)?)?;
             Ok(out)
         })
         .needs(&[t]);
@@ -236,12 +236,12 @@ fn edges<B: Target>(c: &mut Cases<B>) {
         c.add(format!("histogram/edges/f32/n={n}"), move |d| {
             let x = input::<B, f32>(d, Fill::Bits, n, "x")?;
             let edges = Edges::new(d, &[f32::NEG_INFINITY, -1e10, -1.0, -0.0, 0.0, 1e-45, 1.0, 1.0, 2.5, f32::INFINITY])?;
-            counted(d, 9, between(&x, &edges))
+            counted(d, 9, bins_between(&x, &edges))
         });
         c.add(format!("histogram/edges/i32/n={n}"), move |d| {
             let x = input::<B, i32>(d, Fill::Wide, n, "x")?;
             let edges = Edges::from_buffer(d.upload(&[-500, -3, 0, 1, 2, 3, 400, 401, 1000])?)?;
-            counted(d, 8, between(&x, &edges))
+            counted(d, 8, bins_between(&x, &edges))
         });
     }
     for bins in [1u32, 2, 3, 255, 256, 257, 5000, 70_000] {
@@ -251,17 +251,17 @@ fn edges<B: Target>(c: &mut Cases<B>) {
             let edges: Vec<u32> = (0..=bins)
                 .map(|k| (u128::from(k) * u128::from(k) * 4_000_000_000 / (u128::from(bins) * u128::from(bins))) as u32)
                 .collect();
-            counted(d, bins.into(), between(&x, &Edges::new(d, &edges)?))
+            counted(d, bins.into(), bins_between(&x, &Edges::new(d, &edges)?))
         });
     }
     c.add("histogram/edges/f64", |d| {
         let x = input::<B, f64>(d, Fill::Bits, 10_007, "x")?;
-        counted(d, 3, between(&x, &Edges::new(d, &[-1e200, 0.0, 1.0, 1e9])?))
+        counted(d, 3, bins_between(&x, &Edges::new(d, &[-1e200, 0.0, 1.0, 1e9])?))
     })
     .needs(&[f64::DTYPE]);
     c.add("histogram/edges/u8", |d| {
         let x = input::<B, u8>(d, Fill::Plain, 10_007, "x")?;
-        counted(d, 4, between(&x, &Edges::new(d, &[0u8, 1, 100, 200, 255])?))
+        counted(d, 4, bins_between(&x, &Edges::new(d, &[0u8, 1, 100, 200, 255])?))
     })
     .needs(&[u8::DTYPE]);
 }
@@ -365,29 +365,29 @@ fn sources<B: Target>(c: &mut Cases<B>) {
     for n in FEW {
         c.add(format!("histogram/two_dimensions/n={n}"), move |d| {
             let (x, y) = (input::<B, f32>(d, Fill::Bits, n, "x")?, input::<B, u32>(d, Fill::Plain, n, "y")?);
-            counted(d, 20 * 30, (even(&x, -1.0, 1.0, 20), even(&y, 0, 4_000_000_000, 30)))
+            counted(d, 20 * 30, (even_bins(&x, -1.0, 1.0, 20), even_bins(&y, 0, 4_000_000_000, 30)))
         });
         c.add(format!("histogram/three_dimensions/n={n}"), move |d| {
             let (x, y) = (input::<B, f32>(d, Fill::Plain, n, "x")?, input::<B, u32>(d, Fill::Plain, n, "y")?);
             let edges = Edges::new(d, &[0.0f32, 0.125, 0.5, 0.75])?;
-            let all = (between(&x, &edges), binned(&y, 4, |y| y >> 30), even(&y, 1 << 20, 1 << 31, 5));
-            Ok((d.histogram((between(&x, &edges), even(&y, 0, 1 << 31, 3))).weighted(&x).run()?, counted(d, 60, all)?))
+            let all = (bins_between(&x, &edges), binned(&y, 4, |y| y >> 30), even_bins(&y, 1 << 20, 1 << 31, 5));
+            Ok((d.histogram((bins_between(&x, &edges), even_bins(&y, 0, 1 << 31, 3))).weighted(&x).run()?, counted(d, 60, all)?))
         });
         c.add(format!("histogram/of_lazy_inputs/n={n}"), move |d| {
             let (x, y) = (input::<B, f32>(d, Fill::Plain, n, "x")?, input::<B, f32>(d, Fill::Plain, n, "y")?);
             let radius = (&x, &y).map(|(x, y)| x * x + y * y);
-            counted(d, 64, even(radius, 0.0f32, 1.5, 64))
+            counted(d, 64, even_bins(radius, 0.0f32, 1.5, 64))
         });
     }
     for start in [1u64, 3, 1023] {
         c.add(format!("histogram/slice/f32/+{start}"), move |d| {
             let (x, out) = (input::<B, f32>(d, Fill::Plain, 30_000, "x")?, d.upload(&[BEFORE; 3000])?);
-            d.histogram(even(&x.slice(start..20_001)?, 0.0, 1.0, 321)).write_to(&out.slice(start..)?)?;
+            d.histogram(even_bins(&x.slice(start..20_001)?, 0.0, 1.0, 321)).write_to(&out.slice(start..)?)?;
             Ok(out)
         });
         c.add(format!("histogram/slice/u8/+{start}"), move |d| {
             let (x, out) = (input::<B, u8>(d, Fill::Plain, 30_000, "x")?, d.upload(&[BEFORE; 3000])?);
-            d.histogram(even(&x.slice(start..20_001)?, 0, 200, 100)).write_to(&out.slice(start..)?)?;
+            d.histogram(even_bins(&x.slice(start..20_001)?, 0, 200, 100)).write_to(&out.slice(start..)?)?;
             Ok(out)
         })
         .needs(&[u8::DTYPE]);
@@ -395,12 +395,12 @@ fn sources<B: Target>(c: &mut Cases<B>) {
     c.add("histogram/reversed_and_strided", |d| {
         let x = sample(d, 60_000, 0)?;
         let (back, third) = (x.reversed(), x.strided(59_997, 19_999, -3)?);
-        Ok((counted(d, 10, even(&back, 0, 4_000_000_000, 10))?, counted(d, 10, even(&third, 0, 4_000_000_000, 10))?))
+        Ok((counted(d, 10, even_bins(&back, 0, 4_000_000_000, 10))?, counted(d, 10, even_bins(&third, 0, 4_000_000_000, 10))?))
     });
     // Input and output are parts of one buffer.
     c.add("histogram/beside_the_input", |d| {
         let x = sample(d, 10_000, 0)?;
-        d.histogram(even(&x.slice(1000..)?, 0, 4_000_000_000, 500)).write_to(&x.slice(..1000)?)?;
+        d.histogram(even_bins(&x.slice(1000..)?, 0, 4_000_000_000, 500)).write_to(&x.slice(..1000)?)?;
         Ok(x)
     });
 }
@@ -410,14 +410,17 @@ fn large<B: Target>(c: &mut Cases<B>) {
         for (skew, name) in ["uniform", "skewed", "one_bin"].into_iter().enumerate() {
             c.add(format!("histogram/large_{name}/u32/n={n}"), move |d| {
                 let x = sample(d, n, skew as u32)?;
-                Ok((d.histogram(even(&x, 0, 1 << 31, 256)).run()?, d.histogram(even(x.map(|x| x >> 1), 0, 1 << 31, 1 << 16)).run()?))
+                Ok((
+                    d.histogram(even_bins(&x, 0, 1 << 31, 256)).run()?,
+                    d.histogram(even_bins(x.map(|x| x >> 1), 0, 1 << 31, 1 << 16)).run()?,
+                ))
             })
             .bytes(4 * n)
             .quick &= n < 2_000_000;
         }
         c.add(format!("histogram/large_weighted/f32/n={n}"), move |d| {
             let x = sample(d, n, 0)?;
-            d.histogram(even(&x, 0, 1 << 31, 256)).weighted(x.map(|x| (x & 0x3FFF_FFFF).bitcast::<f32>())).run()
+            d.histogram(even_bins(&x, 0, 1 << 31, 256)).weighted(x.map(|x| (x & 0x3FFF_FFFF).bitcast::<f32>())).run()
         })
         .bytes(4 * n)
         .quick &= n < 2_000_000;
@@ -431,9 +434,9 @@ fn pieces<B: Target>(c: &mut Cases<B>) {
             let (x, w) = (input::<B, u32>(d, Fill::Plain, 30_011, "x")?, input::<B, W>(d, fill, 30_011, "w")?);
             let mut total = HistogramTotal::<B, W>::sums(d, 300)?;
             for cut in [0..0, 0..1, 1..9000, 9000..30_000, 30_000..30_011] {
-                total.add_weighted(even(&x.slice(cut.clone())?, 0, 1 << 31, 300), &w.slice(cut)?)?;
+                total.add_weighted(even_bins(&x.slice(cut.clone())?, 0, 1 << 31, 300), &w.slice(cut)?)?;
             }
-            let whole = d.histogram(even(&x, 0, 1 << 31, 300)).weighted(&w).run()?;
+            let whole = d.histogram(even_bins(&x, 0, 1 << 31, 300)).weighted(&w).run()?;
             Ok((total.result()?, whole))
         })
         .needs(&[W::DTYPE]);
@@ -448,8 +451,8 @@ fn pieces<B: Target>(c: &mut Cases<B>) {
         let x = input::<B, f32>(d, Fill::Bits, 30_011, "x")?;
         let (mut few, mut many) = (HistogramTotal::<B, u32>::counts(d, 10_000)?, HistogramTotal::<B, u32>::counts(d, 5)?);
         for cut in [0..4097, 4097..4098, 4098..30_011] {
-            few.add(even(&x.slice(cut.clone())?, -2.0, 3.0, 10_000))?;
-            many.add(even(&x.slice(cut)?, -2.0, 3.0, 5))?;
+            few.add(even_bins(&x.slice(cut.clone())?, -2.0, 3.0, 10_000))?;
+            many.add(even_bins(&x.slice(cut)?, -2.0, 3.0, 5))?;
         }
         Ok((few.result()?, many.result()?))
     });
@@ -457,7 +460,7 @@ fn pieces<B: Target>(c: &mut Cases<B>) {
         let x = input::<B, u8>(d, Fill::Plain, 30_011, "x")?;
         let mut total = HistogramTotal::<B, u64>::counts(d, 256)?;
         for cut in [0..3, 3..30_011] {
-            total.add(even(&x.slice(cut)?, 0, 256, 256))?;
+            total.add(even_bins(&x.slice(cut)?, 0, 256, 256))?;
         }
         total.result()
     })

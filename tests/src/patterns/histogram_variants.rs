@@ -5,6 +5,7 @@ use crate::case::{Cases, Target};
 use crate::data::Fill;
 use isowarp::Result;
 use isowarp::element::DType;
+use isowarp::patterns::Bins;
 use isowarp::prelude::*;
 use isowarp_textbook::HistogramVariant;
 use isowarp_textbook::histogram::SHARED_BINS;
@@ -45,7 +46,7 @@ fn sizes<B: Target>(c: &mut Cases<B>, variant: HistogramVariant) {
         .quick &= n <= 8193;
         c.add(format!("histogram_variants/{v}/even/u32/n={n}"), move |d| {
             let x = input::<B, u32>(d, Fill::Plain, n, "x")?;
-            counted(d, variant, 256, even(&x, 1 << 20, 1 << 31, 256))
+            counted(d, variant, 256, even_bins(&x, 1 << 20, 1 << 31, 256))
         })
         .full();
     }
@@ -84,13 +85,13 @@ fn kinds<B: Target>(c: &mut Cases<B>, variant: HistogramVariant) {
     }
     c.add(format!("histogram_variants/{v}/even/f32"), move |d| {
         let (x, y) = (input::<B, f32>(d, Fill::Bits, 9001, "x")?, input::<B, f32>(d, Fill::Plain, 9001, "y")?);
-        let table = counted(d, variant, 91, (even(&x, -2.0, 3.0, 7), even(&y, -1.0, 1.0, 13)))?;
-        Ok((counted(d, variant, 100, even(&x, -2.0, 3.0, 100))?, table))
+        let table = counted(d, variant, 91, (even_bins(&x, -2.0, 3.0, 7), even_bins(&y, -1.0, 1.0, 13)))?;
+        Ok((counted(d, variant, 100, even_bins(&x, -2.0, 3.0, 100))?, table))
     });
     c.add(format!("histogram_variants/{v}/between/f32"), move |d| {
         let edges = Edges::new(d, &[-1.0f32, -0.25, 0.0, 0.0, 0.5, 2.0])?;
         let x = input::<B, f32>(d, Fill::Bits, 9001, "x")?;
-        counted(d, variant, 5, between(&x, &edges))
+        counted(d, variant, 5, bins_between(&x, &edges))
     });
     c.add(format!("histogram_variants/{v}/views/u32"), move |d| {
         let (x, out) = (input::<B, u32>(d, Fill::Plain, 9001, "x")?, input::<B, u32>(d, Fill::Plain, 300, "out")?);

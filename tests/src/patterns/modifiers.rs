@@ -188,17 +188,23 @@ fn flow<B: Target>(c: &mut Cases<B>) {
         let (y, w) = (input::<B, f32>(d, Fill::Plain, 20_011, "y")?, input::<B, f32>(d, Fill::Wide, 20_011, "w")?);
         let edges = Edges::new(d, &[0.25f32, 0.3, 0.3, 0.9])?;
         Ok((
-            (d.histogram(even(&x, -1.0, 1.0, 100).with_flow()).run()?, d.histogram(even(&y, 0.1, 0.7, 7).with_flow().inclusive()).run()?),
-            (d.histogram(between(&y, &edges).with_flow()).run()?, d.histogram(even(&y, 0.1, 0.7, 7).with_flow()).weighted(&w).run()?),
-            d.histogram((even(&y, 0.5, 0.75, 4).with_flow(), between(&x, &edges).with_flow())).run()?,
+            (
+                d.histogram(even_bins(&x, -1.0, 1.0, 100).with_flow()).run()?,
+                d.histogram(even_bins(&y, 0.1, 0.7, 7).with_flow().inclusive()).run()?,
+            ),
+            (
+                d.histogram(bins_between(&y, &edges).with_flow()).run()?,
+                d.histogram(even_bins(&y, 0.1, 0.7, 7).with_flow()).weighted(&w).run()?,
+            ),
+            d.histogram((even_bins(&y, 0.5, 0.75, 4).with_flow(), bins_between(&x, &edges).with_flow())).run()?,
         ))
     });
     c.add("histogram/flow/integers", |d| {
         let (x, y) = (input::<B, i32>(d, Fill::Bits, 20_011, "x")?, input::<B, u8>(d, Fill::Plain, 20_011, "y")?);
         Ok((
-            d.histogram(even(&x, -1000, 1 << 30, 33).with_flow()).run()?,
-            d.histogram(even(&y, 16, 240, 8).with_flow()).run()?,
-            d.histogram(even(&y, 16, 255, 8).inclusive().with_flow()).variant(HistogramVariant::PrivateShared).run()?,
+            d.histogram(even_bins(&x, -1000, 1 << 30, 33).with_flow()).run()?,
+            d.histogram(even_bins(&y, 16, 240, 8).with_flow()).run()?,
+            d.histogram(even_bins(&y, 16, 255, 8).inclusive().with_flow()).variant(HistogramVariant::PrivateShared).run()?,
         ))
     })
     .needs(&[DType::U8]);
@@ -206,8 +212,8 @@ fn flow<B: Target>(c: &mut Cases<B>) {
         let x = input::<B, f64>(d, Fill::Bits, 20_011, "x")?;
         let count = d.upload_scalar(15_000u32)?;
         Ok((
-            d.histogram(even(&x, -1e-3, 1e3, 50).with_flow()).run()?,
-            d.histogram(counted(even(&x, 0.0, 1.0, 3).with_flow(), &count)).run()?,
+            d.histogram(even_bins(&x, -1e-3, 1e3, 50).with_flow()).run()?,
+            d.histogram(even_bins(&x, 0.0, 1.0, 3).with_flow()).length(&count).run()?,
         ))
     })
     .needs(&[DType::F64]);

@@ -138,11 +138,11 @@ where
     for n in [1, 30_011] {
         c.add(format!("histogram/narrow/{t}/n={n}"), move |d| {
             let x = input::<B, T>(d, Fill::Bits, n + 1, "x")?.slice(1..)?;
-            let of = |bins| d.histogram(even(&x, lower, upper, bins)).run();
+            let of = |bins| d.histogram(even_bins(&x, lower, upper, bins)).run();
             // Some of the edges are equal: bins of no width.
             let mut edges = data::data::<T>(Fill::Bits, 40, 7);
             edges.sort_by(|a, b| a.partial_cmp(b).unwrap_or(std::cmp::Ordering::Equal));
-            Ok((of(100)?, d.histogram(between(&x, &Edges::new(d, &edges)?)).run()?))
+            Ok((of(100)?, d.histogram(bins_between(&x, &Edges::new(d, &edges)?)).run()?))
         })
         .needs(&[t]);
     }

@@ -121,7 +121,7 @@ pub(super) fn cases<B: Target>(c: &mut Cases<B>) {
         let (keys, order) = d.sort(at(2).normal(30_011, 0.0, 1.0)).with_indices().run()?;
         Ok((keys, order, d.argsort(at(0).uniform::<u32>(5003)).descending().run()?))
     });
-    c.add("random/fused/histogram", |d| d.histogram(even(at(0).normal(60_013, 0.0, 1.0), -4.0, 4.0, 64)).run());
+    c.add("random/fused/histogram", |d| d.histogram(even_bins(at(0).normal(60_013, 0.0, 1.0), -4.0, 4.0, 64)).run());
     c.add("random/fused/gather", |d| {
         let at_random = input::<B, u32>(d, Fill::Plain, 3001, "x")?;
         d.gather(at(6).normal(10_007, 0.0, 1.0), at_random.map(|i| i % 10_007)).run()

@@ -63,8 +63,8 @@ pub(super) fn cases<B: Target>(c: &mut Cases<B>) {
         });
         c.add(format!("histogram/counted/{count}"), move |d| {
             let x = first(d, count)?;
-            let of = |bins| d.histogram(counted(binned(&x.values, bins, |x| x % 5), &x.count)).weighted(index().map(|i| i)).run();
-            Ok((d.histogram(counted(even(&x.values, 0, 4, 2), &x.count)).run()?, of(5)?, of(3)?))
+            let of = |bins| d.histogram(binned(&x.values, bins, |x| x % 5)).length(&x.count).weighted(index().map(|i| i)).run();
+            Ok((d.histogram(even_bins(&x.values, 0, 4, 2)).length(&x.count).run()?, of(5)?, of(3)?))
         });
         c.add(format!("segmented/counted_extremes/f32/{count}"), move |d| {
             let x = Selected { values: input::<B, f32>(d, Fill::Bits, ROOM, "x")?, count: d.upload_scalar(count as u32)? };

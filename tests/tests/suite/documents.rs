@@ -123,3 +123,21 @@ fn verbs_and_modifiers_are_few() {
     assert!(verbs.len() > 100 && modifiers.contains("axis") && modifiers.contains("write_to"), "verbs and modifiers were found");
     assert!(verbs.len() + modifiers.len() <= 220, "{} verbs and {} modifiers", verbs.len(), modifiers.len());
 }
+
+#[test]
+fn the_prelude_has_few_names() {
+    let text = fs::read_to_string(root().join("crates/isowarp/src/lib.rs")).expect("the facade");
+    let prelude = text.split("pub mod prelude {").nth(1).and_then(|rest| rest.split("\n}").next()).expect("the prelude");
+    let names: Vec<&str> = prelude
+        .split("pub use ")
+        .skip(1)
+        .map(|used| used.split(';').next().unwrap_or(used))
+        .flat_map(|used| match used.split_once('{') {
+            Some((_, list)) => list.trim_end_matches('}').split(',').map(str::trim).collect(),
+            None => vec![used.rsplit("::").next().unwrap_or(used)],
+        })
+        .filter(|name| !name.is_empty() && !name.ends_with(" as _"))
+        .collect();
+    assert!(names.contains(&"Device") && names.contains(&"Sum"), "names were found: {names:?}");
+    assert!(names.len() <= 60, "{} names: {names:?}", names.len());
+}

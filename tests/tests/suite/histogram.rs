@@ -26,12 +26,12 @@ fn histograms_are_those_of_loops() {
         let high = x.iter().filter(|v| (1 << 30..3 << 30).contains(*v)).count() as u32;
         each(|d| {
             let device = d.upload(&x).unwrap();
-            let bins = || even(&device, 10, u32::MAX, 1000);
+            let bins = || even_bins(&device, 10, u32::MAX, 1000);
             assert_eq!(d.histogram(bins()).run().unwrap().read_blocking().unwrap(), counts);
             let weighted = d.histogram(bins()).weighted(device.map(|x| x * 3)).run().unwrap();
             assert_eq!(weighted.read_blocking().unwrap(), sums);
             let edges = Edges::new(d, &[0u32, 1 << 30, 1 << 30, 3 << 30]).unwrap();
-            assert_eq!(d.histogram(between(&device, &edges)).run().unwrap().read_blocking().unwrap(), [low, 0, high]);
+            assert_eq!(d.histogram(bins_between(&device, &edges)).run().unwrap().read_blocking().unwrap(), [low, 0, high]);
             let parity = d.histogram(binned(&device, 1, |x| x & 1u32)).run().unwrap();
             assert_eq!(parity.read_blocking().unwrap(), [x.iter().filter(|v| **v & 1 == 0).count() as u32]);
         });
@@ -185,7 +185,7 @@ fn weights_of_pixels_are_added_to_each_channel() {
                 let found = d.histogram(channels_alike(&x, of, 20, 220, 5)).weighted(&w).run().unwrap().read_blocking().unwrap();
                 for (k, found) in found.chunks_exact(5).enumerate().filter(|_| pixels > 0) {
                     let one = x.strided(k as u64, pixels as u64, channels as i64).unwrap();
-                    let wanted = d.histogram(even(&one, 20, 220, 5)).weighted(&w).run().unwrap().read_blocking().unwrap();
+                    let wanted = d.histogram(even_bins(&one, 20, 220, 5)).weighted(&w).run().unwrap().read_blocking().unwrap();
                     assert_eq!(found.to_vec().map_bits(), wanted.map_bits());
                 }
             });
@@ -203,11 +203,11 @@ fn bad_bins_are_refused_and_nothing_is_written() {
             Err(e @ Error::InvalidArgument { .. }) => assert!(e.to_string().contains(text), "{e}"),
             other => panic!("{text}: {other:?}"),
         };
-        invalid(d.histogram(even(&x, 5, 5, 2)).write_to(&out), "has to be below");
-        invalid(d.histogram(even(&x, 0, 10, 11)).write_to(&out), "one wide");
-        invalid(d.histogram(even(&x, 0, 10, 0)).write_to(&out), "there is none");
-        invalid(d.histogram(even(&f, 0.0, f32::NAN, 4)).write_to(&out), "has to be below");
-        invalid(d.histogram(even(&f, f32::MIN, f32::MAX, 4)).write_to(&out), "no width");
+        invalid(d.histogram(even_bins(&x, 5, 5, 2)).write_to(&out), "has to be below");
+        invalid(d.histogram(even_bins(&x, 0, 10, 11)).write_to(&out), "one wide");
+        invalid(d.histogram(even_bins(&x, 0, 10, 0)).write_to(&out), "there is none");
+        invalid(d.histogram(even_bins(&f, 0.0, f32::NAN, 4)).write_to(&out), "has to be below");
+        invalid(d.histogram(even_bins(&f, f32::MIN, f32::MAX, 4)).write_to(&out), "no width");
         invalid(Edges::new(d, &[0.0f32]).map(drop), "1 of them");
         invalid(Edges::new(d, &[0.0f32, 2.0, 1.0]).map(drop), "edge 2 (1.0) is below edge 1 (2.0)");
         invalid(Edges::from_buffer(d.upload(&[0.0f32, f32::NAN]).unwrap()).map(drop), "edge 1 is NaN");
@@ -240,14 +240,14 @@ fn bad_bins_are_refused_and_nothing_is_written() {
             Err(Error::Aliasing { .. })
         ));
         assert_eq!(float_out.read_blocking().unwrap(), [7.0; 1000]);
-        let many = d.histogram(even(&x, 0, 1 << 21, (1 << 20) + 1)).write_to(&out);
+        let many = d.histogram(even_bins(&x, 0, 1 << 21, (1 << 20) + 1)).write_to(&out);
         assert!(matches!(many, Err(Error::TooLarge { requested: 1_048_577, limit: 1_048_576, .. })));
-        let table = d.histogram((even(&x, 0, 2048, 2048), even(&x, 0, 1024, 1024))).run();
+        let table = d.histogram((even_bins(&x, 0, 2048, 2048), even_bins(&x, 0, 1024, 1024))).run();
         assert!(matches!(table, Err(Error::TooLarge { requested: 2_097_152, .. })));
-        let small = d.histogram(even(&x, 0, 4000, 1001)).write_to(&out);
+        let small = d.histogram(even_bins(&x, 0, 4000, 1001)).write_to(&out);
         assert!(matches!(small, Err(Error::BufferTooSmall { required: 1001, available: 1000, .. })));
-        assert!(matches!(d.histogram(even(&x, 0, 10, 5)).write_to(&x), Err(Error::Aliasing { .. })));
-        let short = d.histogram(even(&x, 0, 10, 5)).weighted(&out.slice(1..).unwrap()).run();
+        assert!(matches!(d.histogram(even_bins(&x, 0, 10, 5)).write_to(&x), Err(Error::Aliasing { .. })));
+        let short = d.histogram(even_bins(&x, 0, 10, 5)).weighted(&out.slice(1..).unwrap()).run();
         assert!(matches!(short, Err(Error::LengthMismatch { expected: 1000, found: 999, .. })));
         assert!(out.read_blocking().unwrap().iter().all(|&v| v == 7));
         assert_eq!(x.read_blocking().unwrap()[..3], [0, 1, 2]);
@@ -266,12 +266,12 @@ fn histograms_of_pieces_are_those_of_the_whole() {
         assert_eq!(nothing, [0.0; 77]);
         for cut in [0..10_000, 10_000..10_001, 10_001..40_000, 40_000..50_021] {
             let (x, w) = (x.slice(cut.clone()).unwrap(), w.slice(cut).unwrap());
-            counts.add(even(&x, 0, u32::MAX, 77)).unwrap();
-            sums.add_weighted(even(&x, 0, u32::MAX, 77), &w).unwrap();
+            counts.add(even_bins(&x, 0, u32::MAX, 77)).unwrap();
+            sums.add_weighted(even_bins(&x, 0, u32::MAX, 77), &w).unwrap();
         }
         let (counts, sums) = (counts.result().unwrap().read_blocking().unwrap(), sums.result().unwrap().read_blocking().unwrap());
-        assert_eq!(counts, d.histogram(even(&x, 0, u32::MAX, 77)).run().unwrap().read_blocking().unwrap());
-        let whole = d.histogram(even(&x, 0, u32::MAX, 77)).weighted(&w).run().unwrap().read_blocking().unwrap();
+        assert_eq!(counts, d.histogram(even_bins(&x, 0, u32::MAX, 77)).run().unwrap().read_blocking().unwrap());
+        let whole = d.histogram(even_bins(&x, 0, u32::MAX, 77)).weighted(&w).run().unwrap().read_blocking().unwrap();
         assert!(sums.iter().zip(&whole).all(|(a, b)| a.to_bits() == b.to_bits()));
     });
 }
@@ -281,14 +281,14 @@ fn pieces_that_do_not_fit_are_refused_and_not_added() {
     each(|d| {
         let x = d.iota(100, 0u32, 1).unwrap();
         let mut total = HistogramTotal::<_, u32>::counts(d, 2).unwrap();
-        total.add(even(&x, 0, 50, 2)).unwrap();
-        assert!(matches!(total.add(even(&x, 0, 50, 3)), Err(Error::InvalidArgument { what: "bins", .. })));
-        assert!(matches!(total.add(even(&x, 9, 9, 2)), Err(Error::InvalidArgument { .. })));
-        assert!(matches!(total.add_weighted(even(&x, 0, 50, 2), &x), Err(Error::InvalidArgument { .. })));
+        total.add(even_bins(&x, 0, 50, 2)).unwrap();
+        assert!(matches!(total.add(even_bins(&x, 0, 50, 3)), Err(Error::InvalidArgument { what: "bins", .. })));
+        assert!(matches!(total.add(even_bins(&x, 9, 9, 2)), Err(Error::InvalidArgument { .. })));
+        assert!(matches!(total.add_weighted(even_bins(&x, 0, 50, 2), &x), Err(Error::InvalidArgument { .. })));
         assert_eq!(total.result().unwrap().read_blocking().unwrap(), [25, 25]);
         let mut sums = HistogramTotal::<_, u32>::sums(d, 2).unwrap();
-        assert!(matches!(sums.add_weighted(even(&x, 0, 50, 2), &x.slice(1..).unwrap()), Err(Error::LengthMismatch { .. })));
-        assert!(matches!(sums.add(even(&x, 0, 50, 2)), Err(Error::InvalidArgument { .. })));
+        assert!(matches!(sums.add_weighted(even_bins(&x, 0, 50, 2), &x.slice(1..).unwrap()), Err(Error::LengthMismatch { .. })));
+        assert!(matches!(sums.add(even_bins(&x, 0, 50, 2)), Err(Error::InvalidArgument { .. })));
         assert_eq!(sums.result().unwrap().read_blocking().unwrap(), [0, 0]);
     });
 }
@@ -299,8 +299,8 @@ fn more_samples_than_a_u32_counts_are_refused_in_pieces_too() {
     let d = isowarp::Cpu::new();
     let mut total = HistogramTotal::<_, u32>::counts(&d, 2).unwrap();
     let x = d.upload(&[1u32]).unwrap();
-    total.add(even(&x, 0, 4, 2)).unwrap();
+    total.add(even_bins(&x, 0, 4, 2)).unwrap();
     let all = x.strided(0, u64::from(u32::MAX), 0).unwrap();
-    assert!(matches!(total.add(even(&all, 0, 4, 2)), Err(Error::TooLarge { requested: 0x1_0000_0000, .. })));
+    assert!(matches!(total.add(even_bins(&all, 0, 4, 2)), Err(Error::TooLarge { requested: 0x1_0000_0000, .. })));
     assert_eq!(total.result().unwrap().read_blocking().unwrap(), [1, 0]);
 }

@@ -62,11 +62,11 @@ fn bad_input_is_refused_on_every_rung_and_nothing_is_written() {
         let (x, out) = (d.upload(&[7u32; 100]).unwrap(), d.upload(&[7u32; 99]).unwrap());
         for variant in HistogramVariant::ALL {
             let expected = Error::BufferTooSmall { what: "the output", required: 100, available: 99 };
-            assert_eq!(d.histogram(even(&x, 0, 100, 100)).variant(variant).write_to(&out).unwrap_err(), expected);
-            assert!(matches!(d.histogram(even(&x, 0, 100, 100)).variant(variant).write_to(&x), Err(Error::Aliasing { .. })));
-            assert!(matches!(d.histogram(even(&x, 5, 5, 2)).variant(variant).run(), Err(Error::InvalidArgument { .. })));
-            assert!(matches!(d.histogram(even(&x, 0, 9, 0)).variant(variant).run(), Err(Error::InvalidArgument { .. })));
-            let many = d.histogram(even(&x, 0, 1 << 20, SHARED_BINS as u32 + 1)).variant(variant).run();
+            assert_eq!(d.histogram(even_bins(&x, 0, 100, 100)).variant(variant).write_to(&out).unwrap_err(), expected);
+            assert!(matches!(d.histogram(even_bins(&x, 0, 100, 100)).variant(variant).write_to(&x), Err(Error::Aliasing { .. })));
+            assert!(matches!(d.histogram(even_bins(&x, 5, 5, 2)).variant(variant).run(), Err(Error::InvalidArgument { .. })));
+            assert!(matches!(d.histogram(even_bins(&x, 0, 9, 0)).variant(variant).run(), Err(Error::InvalidArgument { .. })));
+            let many = d.histogram(even_bins(&x, 0, 1 << 20, SHARED_BINS as u32 + 1)).variant(variant).run();
             match variant.most_bins() {
                 None => assert_eq!(many.unwrap().read_blocking().unwrap().iter().sum::<u32>(), 100),
                 Some(limit) => assert!(matches!(many, Err(Error::TooLarge { requested: 4097, limit: l, .. }) if l == limit), "{many:?}"),

@@ -247,11 +247,11 @@ fn nan_last_holds_in_every_domain() {
 #[test]
 fn flow_bins_have_what_is_outside() {
     let x = floats(5000);
-    let mut even_bins = [0u32; 12];
+    let mut evenly = [0u32; 12];
     let mut edged = [0u32; 5];
     for &x in &x {
         // Bins of -200..300, 50 wide.
-        even_bins[if x < -200.0 {
+        evenly[if x < -200.0 {
             0
         } else if x < 300.0 {
             1 + ((x + 200.0) / 50.0) as usize
@@ -273,18 +273,19 @@ fn flow_bins_have_what_is_outside() {
     each(|d| {
         let samples = d.upload(&x).unwrap();
         let edges = Edges::new(d, &[-9.0f32, 0.0, 1.0, 400.0]).unwrap();
-        assert_eq!(read(d.histogram(even(&samples, -200.0, 300.0, 10).with_flow()).run()), even_bins);
-        assert_eq!(read(d.histogram(between(&samples, &edges).with_flow()).run()), edged);
-        let inner = read(d.histogram(even(&samples, -200.0, 300.0, 10)).run());
-        assert_eq!(inner, even_bins[1..11]);
-        let table = read(d.histogram((even(&samples, -200.0, 300.0, 10).with_flow(), between(&samples, &edges).with_flow())).run());
+        assert_eq!(read(d.histogram(even_bins(&samples, -200.0, 300.0, 10).with_flow()).run()), evenly);
+        assert_eq!(read(d.histogram(bins_between(&samples, &edges).with_flow()).run()), edged);
+        let inner = read(d.histogram(even_bins(&samples, -200.0, 300.0, 10)).run());
+        assert_eq!(inner, evenly[1..11]);
+        let table =
+            read(d.histogram((even_bins(&samples, -200.0, 300.0, 10).with_flow(), bins_between(&samples, &edges).with_flow())).run());
         let rows: Vec<u32> = table.chunks(5).map(|row| row.iter().sum()).collect();
-        assert_eq!((table.len(), rows), (60, even_bins.to_vec()));
+        assert_eq!((table.len(), rows), (60, evenly.to_vec()));
         let bytes = d.upload(&[0u8, 15, 16, 200, 239, 240, 255]).unwrap();
-        assert_eq!(read(d.histogram(even(&bytes, 16, 240, 2).with_flow()).run()), [2, 1, 2, 2]);
-        assert_eq!(read(d.histogram(even(&bytes, 16, 240, 2).with_flow()).weighted(index()).run()), [1, 2, 7, 11]);
+        assert_eq!(read(d.histogram(even_bins(&bytes, 16, 240, 2).with_flow()).run()), [2, 1, 2, 2]);
+        assert_eq!(read(d.histogram(even_bins(&bytes, 16, 240, 2).with_flow()).weighted(index()).run()), [1, 2, 7, 11]);
         // Two bins more than there may be.
-        let most = even(&bytes, 0, 1 << 20, 1 << 20);
+        let most = even_bins(&bytes, 0, 1 << 20, 1 << 20);
         assert!(d.histogram(most).run().is_ok());
         assert!(matches!(d.histogram(most.with_flow()).run(), Err(Error::TooLarge { what: "bins", .. })));
     });

@@ -262,13 +262,13 @@ fn distributions_pass_chi_square_tests_at_fixed_seeds() {
                 let found = chi_square(&counts.read_blocking().unwrap());
                 assert!(FITS_32.contains(&found), "{what} {k}: {found}");
             };
-            test(d.histogram(even(r.uniform::<f32>(n), 0.0, 1.0, 32)).run().unwrap(), "uniform");
+            test(d.histogram(even_bins(r.uniform::<f32>(n), 0.0, 1.0, 32)).run().unwrap(), "uniform");
             test(d.histogram(binned(r.integers(n, 0u32..96), 32, |x| x / 3)).run().unwrap(), "integers");
-            test(d.histogram(between(r.normal(n, 0.0, 1.0), &edges)).run().unwrap(), "normal");
-            test(d.histogram(between(r.normal_by_quantile(n, 0.0, 1.0), &edges)).run().unwrap(), "quantile");
+            test(d.histogram(bins_between(r.normal(n, 0.0, 1.0), &edges)).run().unwrap(), "normal");
+            test(d.histogram(bins_between(r.normal_by_quantile(n, 0.0, 1.0), &edges)).run().unwrap(), "quantile");
             let edges = Edges::new(d, &[&[0.0], &EXPONENTIAL_EDGES[..], &[f32::MAX]].concat()).unwrap();
-            test(d.histogram(between(r.exponential(n, 1.0), &edges)).run().unwrap(), "exponential");
-            test(d.histogram(even(r.sphere(n).map(|(x, _, _)| x), -1.0, 1.0, 32)).run().unwrap(), "sphere");
+            test(d.histogram(bins_between(r.exponential(n, 1.0), &edges)).run().unwrap(), "exponential");
+            test(d.histogram(even_bins(r.sphere(n).map(|(x, _, _)| x), -1.0, 1.0, 32)).run().unwrap(), "sphere");
             // Pairs of neighbours: what one word says of the next.
             let uniform = d.map(r.uniform::<f32>(n), |x| x).unwrap();
             let (even_ones, odd_ones) = (uniform.strided(0, n / 2, 2).unwrap(), uniform.strided(1, n / 2, 2).unwrap());

@@ -43,7 +43,7 @@ fn what_is_counted_is_selected_as_the_slice_is() {
             let by_key = d.reduce(&pairs.values.1, Sum).by_key(&pairs.values.0).length(&pairs.count).run().unwrap();
             let m = by_key.len_blocking().unwrap();
             assert_eq!((of(&by_key.values.0, m), of(&by_key.values.1, m)), (keys, sums.clone()));
-            let counts = d.histogram(counted(even(&of_x.values, 0, 4, 4), &of_x.count)).run().unwrap();
+            let counts = d.histogram(even_bins(&of_x.values, 0, 4, 4)).length(&of_x.count).run().unwrap();
             let wanted: Vec<u32> = (0..4).map(|k| slice.iter().filter(|&&x| x == k).count() as u32).collect();
             assert_eq!(counts.read_blocking().unwrap(), wanted);
             let (greatest, at) = d.reduce(&of_x.values, Max).length(&of_x.count).with_index().run().unwrap();
@@ -152,7 +152,7 @@ fn bins_of_wide_ranges_begin_where_arithmetic_says() {
     ];
     each(|d| {
         let x = d.upload(&x).unwrap();
-        let counts = d.histogram(even(&x, -5_000_000_000, 9_000_000_000, 7)).run().unwrap();
+        let counts = d.histogram(even_bins(&x, -5_000_000_000, 9_000_000_000, 7)).run().unwrap();
         assert_eq!(counts.read_blocking().unwrap(), [2, 1, 3, 1, 0, 0, 1]);
     });
 }

@@ -103,10 +103,7 @@ fn cholesky_and_triangles_are_the_chains_of_the_contract() {
     }
 }
 
-fn near<T: SolveScalar>(d: &Device, case: &Value, of: impl Fn(f32) -> T, to: impl Fn(T) -> f64, unit: f64)
-where
-    Device: Solves,
-{
+fn near<T: SolveScalar>(d: &Device, case: &Value, of: impl Fn(f32) -> T, to: impl Fn(T) -> f64, unit: f64) {
     let [n, r] = ["n", "r"].map(|name| case[name].as_u64().unwrap());
     let values = |len: u64, seed: u64| uniform(len, (seed + n) as u32).into_iter().map(&of).collect::<Vec<T>>();
     let (a, b) = (d.upload(&values(n * n, 3)).unwrap(), d.upload(&values(n * r, 4)).unwrap());

@@ -1,12 +1,12 @@
 //! Filters over pictures of any kind: plane by plane in f32, and by bands of rows, so that none is too large for a device.
 
 use super::Picture;
-use isowarp::buffer::Buffer;
+use isowarp::buffer::{Buffer, Memory as _};
 use isowarp::dynamic::DynBuffer;
 use isowarp::element::{DType, Ty};
 use isowarp::ir::{Evaluator, Expr, lit};
 use isowarp::patterns::{Border, Filter as _, FilterKind, Image, Map as _};
-use isowarp::prelude::{Memory as _, array, index, scalar};
+use isowarp::prelude::{array, index, scalar};
 use isowarp::{Device, Result, backend::Backend as _, expression};
 
 /// Samples of a plane that a band holds, with its margins.

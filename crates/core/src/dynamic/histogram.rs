@@ -7,7 +7,9 @@ use crate::buffer::{Buffer, Memory as _};
 use crate::element::{DType, Element};
 use crate::error::{Error, Result};
 use crate::patterns::histogram::{Ruled, alike_into, each_into, rule_of_text};
-use crate::patterns::{Bins, Edges, Histogram as _, HistogramTotal as Total, Patterns, Sample, between, channels_between, select::Count};
+use crate::patterns::{
+    Bins, Edges, Histogram as _, HistogramTotal as Total, Patterns, Sample, bins_between, channels_between, select::Count,
+};
 use core::fmt;
 
 /// A histogram of one to three arrays, each a dimension, or of the channels of one; of samples, then weights, then edges.
@@ -157,7 +159,7 @@ fn with_all<B: Backend>(
                 }
                 Of::Edges(edges) => {
                     let edges = Edges::from_buffer(edges.typed::<T>()?)?;
-                    let bins = between(&x, &edges);
+                    let bins = bins_between(&x, &edges);
                     next(&if flow { bins.with_flow() } else { bins })
                 }
             }

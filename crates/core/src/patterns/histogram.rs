@@ -10,7 +10,7 @@ mod sample;
 mod task;
 mod total;
 
-pub use bins::{Between, Binned, Bins, CountedBins, Edges, Even, MAX_BINS, between, binned, counted, even};
+pub use bins::{Between, Binned, Bins, CountedBins, Edges, Even, MAX_BINS, binned, bins_between, even_bins};
 pub(crate) use bins::{Ruled, rule_of_text};
 pub use call::{Binning, Counts, HistogramCall, Weights};
 pub use channels::{
@@ -29,7 +29,7 @@ use crate::backend::Run;
 
 /// How many samples fall into each bin, or what their weights come to.
 ///
-/// Samples are a buffer or any other input, computed where they are counted. What bins there are is said by [`even`], [`between`] edges, or an
+/// Samples are a buffer or any other input, computed where they are counted. What bins there are is said by [`even_bins`], [`bins_between`] edges, or an
 /// operator of your own ([`binned`]), or by [channels](channels_alike) of pixels; a tuple of two or three of these has the bins of an array in row-major order. There are up to 2^20 bins.
 /// A sample in no bin is dropped, or counted in [one of two bins more](Even::with_flow).
 ///
@@ -46,8 +46,8 @@ use crate::backend::Run;
 /// # fn example<B: Histogram>(dev: &B) -> isowarp_core::Result<()> {
 /// # use isowarp_core::{buffer::Memory, input::Source as _};
 /// let x = dev.upload(&[0.5f32, 2.0, -0.1, 0.3])?;
-/// let counts = dev.histogram(even(&x, -1.0, 1.0, 8)).run()?;
-/// let of_squares = dev.histogram(even(x.map(|x| x * x), 0.0, 4.0, 8)).run()?;
+/// let counts = dev.histogram(even_bins(&x, -1.0, 1.0, 8)).run()?;
+/// let of_squares = dev.histogram(even_bins(x.map(|x| x * x), 0.0, 4.0, 8)).run()?;
 /// # let _ = (counts, of_squares); Ok(()) }
 /// ```
 ///
@@ -59,9 +59,9 @@ pub trait Histogram: Run<HistogramTask> + Run<MapTask> {
     /// # use isowarp::prelude::*;
     /// # let dev = isowarp::Cpu::new();
     /// let (x, y) = (dev.upload(&[0u32, 5, 9, 12])?, dev.upload(&[0.5f32, 0.5, 1.5, 0.5])?);
-    /// assert_eq!(dev.histogram(even(&x, 0, 10, 2)).run()?.read_blocking()?, [1, 2]);
+    /// assert_eq!(dev.histogram(even_bins(&x, 0, 10, 2)).run()?.read_blocking()?, [1, 2]);
     /// // Two dimensions: rows by x, columns by y.
-    /// let table = dev.histogram((even(&x, 0, 10, 2), even(&y, 0.0, 2.0, 2))).run()?;
+    /// let table = dev.histogram((even_bins(&x, 0, 10, 2), even_bins(&y, 0.0, 2.0, 2))).run()?;
     /// assert_eq!(table.read_blocking()?, [1, 0, 1, 1]);
     /// # Ok::<(), isowarp::Error>(())
     /// ```

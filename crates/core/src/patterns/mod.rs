@@ -38,8 +38,8 @@ pub use fft::{Fft, FftCall, FftPlan, FftScalar, FftTask, IrfftCall, RfftCall, Rf
 pub use filter::{Border, Filter, FilterKind, FilterTask, Image};
 pub use groups::{BallotTask, GroupFolds, Groups, Peers, PeersTask, Shuffle};
 pub use histogram::{
-    Binning, Bins, Edges, Histogram, HistogramCall, HistogramSum, HistogramTask, HistogramTotal, Sample, Weight, between, binned,
-    channels_alike, channels_between, channels_even, channels_of, counted, even,
+    Binning, Bins, CountedBins, Edges, Histogram, HistogramCall, HistogramSum, HistogramTask, HistogramTotal, Sample, Weight, binned,
+    bins_between, channels_alike, channels_between, channels_even, channels_of, even_bins,
 };
 pub use layout::{Axis, ImageLayout, Layout, LayoutTask, TileTransposeTask, TransposeTask};
 pub use map::{Map, MapTask};

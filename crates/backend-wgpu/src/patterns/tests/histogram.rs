@@ -11,7 +11,7 @@ use isowarp_core::element::DType;
 use isowarp_core::input::Source as _;
 use isowarp_core::ir::{self, Expr, Func};
 use isowarp_core::patterns::histogram::WIDE_LIMBS;
-use isowarp_core::patterns::{Histogram as _, HistogramSum, HistogramTask, MapTask, even};
+use isowarp_core::patterns::{Histogram as _, HistogramSum, HistogramTask, MapTask, even_bins};
 use isowarp_cpu::Cpu;
 use std::sync::Arc;
 
@@ -60,11 +60,11 @@ fn histograms_of_every_kind_and_home() {
 
 /// Counts and sums of few and of many bins.
 fn all<B: Run<HistogramTask> + Run<MapTask>>(d: &B, x: &Buffer<B, u32>) -> Vec<Buffer<B, u32>> {
-    let of = |bins: u32| d.histogram(even(x, 1000, 4_000_000_000, bins)).run().expect("counts");
+    let of = |bins: u32| d.histogram(even_bins(x, 1000, 4_000_000_000, bins)).run().expect("counts");
     let many = d.upload(&vec![7u32; 70_003]).expect("upload");
-    d.histogram(even(x, 0, 4_200_000_000, 70_000)).write_to(&many).expect("counts");
-    let sums = d.histogram(even(x, 1000, 4_000_000_000, 33)).weighted(x).run().expect("sums");
-    let exact = d.histogram(even(x, 0, 4_000_000_000, 9)).weighted(x.map(isowarp_core::ir::Expr::bitcast::<f32>)).run();
+    d.histogram(even_bins(x, 0, 4_200_000_000, 70_000)).write_to(&many).expect("counts");
+    let sums = d.histogram(even_bins(x, 1000, 4_000_000_000, 33)).weighted(x).run().expect("sums");
+    let exact = d.histogram(even_bins(x, 0, 4_000_000_000, 9)).weighted(x.map(isowarp_core::ir::Expr::bitcast::<f32>)).run();
     let exact = isowarp_core::patterns::Map::map(d, &exact.expect("sums"), Expr::bitcast::<u32>).expect("bits");
     vec![of(3), of(100), of(256), of(5000), many, sums, exact]
 }

@@ -7,7 +7,7 @@ use isowarp_core::backend::Backend as _;
 use isowarp_core::element::DType;
 use isowarp_core::ir::{self, Expr};
 use isowarp_core::launch::Operators;
-use isowarp_core::patterns::{Histogram as _, binned, even};
+use isowarp_core::patterns::{Histogram as _, binned, even_bins};
 use isowarp_cpu::Cpu;
 use isowarp_textbook::HistogramVariant;
 use isowarp_textbook::kernels::HISTOGRAM_VARIANT;
@@ -45,8 +45,8 @@ fn every_rung_counts_what_there_is() {
         let (a, b) = both(gpu, &x);
         for variant in HistogramVariant::ALL {
             for bins in [1, 7, 256, 4096] {
-                let expected = Cpu::new().histogram(even(&a, 1000, 3_000_000_000, bins)).variant(variant).run().expect("cpu");
-                let found = gpu.histogram(even(&b, 1000, 3_000_000_000, bins)).variant(variant).run().expect("gpu");
+                let expected = Cpu::new().histogram(even_bins(&a, 1000, 3_000_000_000, bins)).variant(variant).run().expect("cpu");
+                let found = gpu.histogram(even_bins(&b, 1000, 3_000_000_000, bins)).variant(variant).run().expect("gpu");
                 same_bits(&format!("{variant:?} of {n} in {bins} bins"), &expected, &found);
             }
         }
@@ -77,7 +77,7 @@ fn a_loop_allocates_nothing() {
     let (_, x) = both(&gpu, &(0..50_000u32).collect::<Vec<_>>());
     let (_, out) = both(&gpu, &[0u32; 256]);
     for variant in HistogramVariant::ALL {
-        let count = || gpu.histogram(even(&x, 0, 50_000, 256)).variant(variant).write_to(&out).expect("histogram");
+        let count = || gpu.histogram(even_bins(&x, 0, 50_000, 256)).variant(variant).write_to(&out).expect("histogram");
         (0..3).for_each(|_| count());
         let before = gpu.usage().settled();
         (0..5).for_each(|_| count());

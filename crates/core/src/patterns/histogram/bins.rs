@@ -11,7 +11,7 @@ use crate::ir::{Expr, Param, Traced, array_expr, lit, select};
 /// The most bins of a histogram.
 pub const MAX_BINS: u64 = 1 << 20;
 
-/// Samples and the bins that they fall into: [`even`], [`between`], [`binned`], or two or three of these in a tuple, whose bins are those of
+/// Samples and the bins that they fall into: [`even_bins`], [`bins_between`], [`binned`], or two or three of these in a tuple, whose bins are those of
 /// an array in row-major order.
 pub trait Bins<B: Backend> {
     /// How many there are.
@@ -48,7 +48,7 @@ fn check(bins: u64) -> Result<u64> {
     }
 }
 
-/// See [`even`].
+/// See [`even_bins`].
 #[derive(Clone, Copy, Debug)]
 pub struct Even<I, R> {
     inputs: I,
@@ -64,7 +64,7 @@ pub struct Even<I, R> {
 ///
 /// The bin of an integer `x` is `(x - lower) * bins / (upper - lower)`, rounded down, without overflow; a bin is at least one wide.
 ///
-/// Bins of floats are those [`between`] edges, to the last bit, on every device: edge `k` is `lower + k * ((upper - lower) / bins)` in `f64`, each
+/// Bins of floats are those [`bins_between`] edges, to the last bit, on every device: edge `k` is `lower + k * ((upper - lower) / bins)` in `f64`, each
 /// operation rounded, and then rounded to the type that computes (`f32` also for `f16`); the last edge is `upper`. NumPy's `linspace` has the same, so
 /// its `histogram` counts the same, but for samples that equal `upper`, which it counts. Where edges coincide, as bins are narrower than floats are dense,
 /// the last bin that begins there has the samples.
@@ -73,13 +73,13 @@ pub struct Even<I, R> {
 /// # use isowarp::prelude::*;
 /// # let dev = isowarp::Cpu::new();
 /// let x = dev.upload(&[0.1f32, 0.6, 0.7, 1.0, -2.0])?;
-/// assert_eq!(dev.histogram(even(&x, 0.0, 1.0, 2)).run()?.read_blocking()?, [1, 2]);
+/// assert_eq!(dev.histogram(even_bins(&x, 0.0, 1.0, 2)).run()?.read_blocking()?, [1, 2]);
 /// // The third of twenty edges from 0 to 2 is 0.30000000000000004, so 0.3 is below it.
 /// let y = dev.upload(&[0.3f64])?;
-/// assert_eq!(dev.histogram(even(&y, 0.0, 2.0, 20)).run()?.read_blocking()?[2..4], [1, 0]);
+/// assert_eq!(dev.histogram(even_bins(&y, 0.0, 2.0, 20)).run()?.read_blocking()?[2..4], [1, 0]);
 /// # Ok::<(), isowarp::Error>(())
 /// ```
-pub fn even<I, R: Sample>(inputs: I, lower: R, upper: R, bins: u32) -> Even<I, R> {
+pub fn even_bins<I, R: Sample>(inputs: I, lower: R, upper: R, bins: u32) -> Even<I, R> {
     Even { inputs, lower, upper, bins, inclusive: false, flow: false }
 }
 
@@ -91,9 +91,9 @@ impl<I, R: Sample> Even<I, R> {
     /// # use isowarp::prelude::*;
     /// # let dev = isowarp::Cpu::new();
     /// let x = dev.upload(&[0u32, 1 << 31, u32::MAX])?;
-    /// assert_eq!(dev.histogram(even(&x, 0, u32::MAX, 2).inclusive()).run()?.read_blocking()?, [1, 2]);
+    /// assert_eq!(dev.histogram(even_bins(&x, 0, u32::MAX, 2).inclusive()).run()?.read_blocking()?, [1, 2]);
     /// let y = dev.upload(&[0.5f32, 1.0])?;
-    /// assert_eq!(dev.histogram(even(&y, 0.0, 1.0, 4).inclusive()).run()?.read_blocking()?, [0, 0, 1, 1]);
+    /// assert_eq!(dev.histogram(even_bins(&y, 0.0, 1.0, 4).inclusive()).run()?.read_blocking()?, [0, 0, 1, 1]);
     /// # Ok::<(), isowarp::Error>(())
     /// ```
     #[must_use]
@@ -108,8 +108,8 @@ impl<I, R: Sample> Even<I, R> {
     /// # use isowarp::prelude::*;
     /// # let dev = isowarp::Cpu::new();
     /// let x = dev.upload(&[0.1f32, 0.6, 0.7, 1.0, -2.0, f32::NAN])?;
-    /// assert_eq!(dev.histogram(even(&x, 0.0, 1.0, 2).with_flow()).run()?.read_blocking()?, [1, 1, 2, 2]);
-    /// assert_eq!(dev.histogram(even(&x, 0.0, 1.0, 2).inclusive().with_flow()).run()?.read_blocking()?, [1, 1, 3, 1]);
+    /// assert_eq!(dev.histogram(even_bins(&x, 0.0, 1.0, 2).with_flow()).run()?.read_blocking()?, [1, 1, 2, 2]);
+    /// assert_eq!(dev.histogram(even_bins(&x, 0.0, 1.0, 2).inclusive().with_flow()).run()?.read_blocking()?, [1, 1, 3, 1]);
     /// # Ok::<(), isowarp::Error>(())
     /// ```
     #[must_use]
@@ -264,7 +264,7 @@ fn check_edges<T: PartialOrd + std::fmt::Debug>(edges: &[T]) -> Result<()> {
     }
 }
 
-/// See [`between`].
+/// See [`bins_between`].
 #[derive(Clone, Copy, Debug)]
 pub struct Between<'a, I, B: Backend, T> {
     inputs: I,
@@ -279,10 +279,10 @@ pub struct Between<'a, I, B: Backend, T> {
 /// # let dev = isowarp::Cpu::new();
 /// let edges = Edges::new(&dev, &[0.0f32, 1.0, 10.0, 100.0])?;
 /// let x = dev.upload(&[0.5f32, 5.0, 50.0, 99.0, 100.0])?;
-/// assert_eq!(dev.histogram(between(&x, &edges)).run()?.read_blocking()?, [1, 1, 2]);
+/// assert_eq!(dev.histogram(bins_between(&x, &edges)).run()?.read_blocking()?, [1, 1, 2]);
 /// # Ok::<(), isowarp::Error>(())
 /// ```
-pub fn between<I, B: Backend, T>(inputs: I, edges: &Edges<B, T>) -> Between<'_, I, B, T> {
+pub fn bins_between<I, B: Backend, T>(inputs: I, edges: &Edges<B, T>) -> Between<'_, I, B, T> {
     Between { inputs, edges, flow: false }
 }
 
@@ -294,7 +294,7 @@ impl<I, B: Backend, T> Between<'_, I, B, T> {
     /// # let dev = isowarp::Cpu::new();
     /// let edges = Edges::new(&dev, &[0u32, 10, 100])?;
     /// let x = dev.upload(&[5u32, 50, 99, 100, 1000])?;
-    /// assert_eq!(dev.histogram(between(&x, &edges).with_flow()).run()?.read_blocking()?, [0, 1, 2, 2]);
+    /// assert_eq!(dev.histogram(bins_between(&x, &edges).with_flow()).run()?.read_blocking()?, [0, 1, 2, 2]);
     /// # Ok::<(), isowarp::Error>(())
     /// ```
     #[must_use]
@@ -363,25 +363,19 @@ impl<B: Backend, I: Input<B>, F: Fn(I::Exprs) -> Expr<u32>> Bins<B> for Binned<I
     }
 }
 
-/// See [`counted`].
+/// Bins of the first samples, as many as a number on the device says: what is behind them is in no bin. A histogram's
+/// [`length`](super::HistogramCall::length) makes them; a total of several histograms takes them by themselves.
 #[derive(Clone, Copy, Debug)]
 pub struct CountedBins<'a, N, B: Backend> {
     bins: N,
     count: &'a DeviceScalar<B, u32>,
 }
 
-/// Bins of the first samples, as many as a count on the device says: what is behind them is in no bin. Bounds of even bins are constants of the kernel here.
-///
-/// ```
-/// # use isowarp::prelude::*;
-/// # let dev = isowarp::Cpu::new();
-/// let kept = dev.select(&dev.upload(&[0.25f32, -1.0, 0.75, 0.5])?, |x| x.ge(0.0)).run()?;
-/// let counts = dev.histogram(counted(even(&kept.values, 0.0, 1.0, 2), &kept.count)).run()?;
-/// assert_eq!(counts.read_blocking()?, [1, 2]);
-/// # Ok::<(), isowarp::Error>(())
-/// ```
-pub fn counted<N, B: Backend>(bins: N, count: &DeviceScalar<B, u32>) -> CountedBins<'_, N, B> {
-    CountedBins { bins, count }
+impl<'a, N, B: Backend> CountedBins<'a, N, B> {
+    /// Bins of the first `count` samples. Bounds of even bins are constants of the kernel here.
+    pub const fn new(bins: N, count: &'a DeviceScalar<B, u32>) -> Self {
+        Self { bins, count }
+    }
 }
 
 impl<B: Backend, N: Bins<B>> Bins<B> for CountedBins<'_, N, B> {

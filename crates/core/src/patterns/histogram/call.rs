@@ -3,7 +3,7 @@
 use super::task::Call;
 use super::{Between, Binned, Bins, CountedBins, Even, HistogramTask, Ruled, Weight};
 use crate::backend::{Backend, Run};
-use crate::buffer::{Buffer, Memory as _};
+use crate::buffer::{Buffer, DeviceScalar, Memory as _};
 use crate::call::{ByVariant, Variant};
 #[cfg(doc)]
 use crate::error::Error;
@@ -90,9 +90,9 @@ impl<'d, B, N> HistogramCall<'d, B, N> {
     /// # use isowarp::prelude::*;
     /// # let dev = isowarp::Cpu::new();
     /// let (x, w) = (dev.upload(&[0u32, 1, 1, 1])?, dev.upload(&[2.0f32, 1e30, 3.0, -1e30])?);
-    /// assert_eq!(dev.histogram(even(&x, 0, 2, 2)).weighted(&w).run()?.read_blocking()?, [2.0, 3.0]);
+    /// assert_eq!(dev.histogram(even_bins(&x, 0, 2, 2)).weighted(&w).run()?.read_blocking()?, [2.0, 3.0]);
     /// let out = dev.buffer::<i32>(2)?;
-    /// dev.histogram(even(&x, 0, 2, 2)).weighted(x.map(|x| x.cast::<i32>() - 3)).write_to(&out)?;
+    /// dev.histogram(even_bins(&x, 0, 2, 2)).weighted(x.map(|x| x.cast::<i32>() - 3)).write_to(&out)?;
     /// assert_eq!(out.read_blocking()?, [-3, -6]);
     /// # Ok::<(), isowarp::Error>(())
     /// ```
@@ -104,6 +104,23 @@ impl<'d, B, N> HistogramCall<'d, B, N> {
     /// bins are the pattern's.
     pub fn variant<P>(self, variant: P) -> HistogramCall<'d, B, N, ByVariant<P>> {
         HistogramCall { device: self.device, bins: self.bins, mode: ByVariant(variant) }
+    }
+}
+
+impl<'d, B: Backend, N, M> HistogramCall<'d, B, N, M> {
+    /// Takes the first samples only, as many as a number on the device says, or all, if there are fewer. Nothing waits for the number. Later samples are
+    /// looked at and dropped: the work is that of all. Bounds of even bins are constants of the kernel then. Channels have no length.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let kept = dev.select(&dev.upload(&[0.25f32, -1.0, 0.75, 0.5])?, |x| x.ge(0.0)).run()?;
+    /// let counts = dev.histogram(even_bins(&kept.values, 0.0, 1.0, 2)).length(&kept.count).run()?;
+    /// assert_eq!(counts.read_blocking()?, [1, 2]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    pub fn length(self, length: &'d DeviceScalar<B, u32>) -> HistogramCall<'d, B, CountedBins<'d, N, B>, M> {
+        HistogramCall { device: self.device, bins: CountedBins::new(self.bins, length), mode: self.mode }
     }
 }
 
@@ -125,7 +142,7 @@ impl<B: Run<HistogramTask> + Run<MapTask>, N: Binning<B>> HistogramCall<'_, B, N
     /// # use isowarp::prelude::*;
     /// # let dev = isowarp::Cpu::new();
     /// let (x, out) = (dev.upload(b"hello")?, dev.buffer::<u64>(26)?);
-    /// dev.histogram(even(&x, 97, 123, 26)).write_to(&out)?;
+    /// dev.histogram(even_bins(&x, 97, 123, 26)).write_to(&out)?;
     /// assert_eq!(out.read_blocking()?[11], 2);
     /// # Ok::<(), isowarp::Error>(())
     /// ```

@@ -2,7 +2,7 @@
 
 use super::sample::{Next, Rule};
 use super::task::{Call, weight_bits};
-use super::{Binning, Edges, HistogramTask, MAX_BINS, Sample, Weight, even};
+use super::{Binning, Edges, HistogramTask, MAX_BINS, Sample, Weight, even_bins};
 use crate::backend::{Backend, Leaf, Run};
 use crate::buffer::Buffer;
 use crate::element::{DType, Element, Num, Ty};
@@ -210,7 +210,7 @@ impl<B: Backend, T: Element<Reg: Sample>> Binning<B> for AlikeChannels<'_, B, T>
 
     fn call<I: Input<B, Exprs = Expr<W>>, W: Weight>(&self, device: &B, weights: Option<&I>) -> Result<Call<B>> {
         self.x.check_device(device, "an input")?;
-        let rule = even((), self.bounds.0, self.bounds.1, self.bins).rule()?;
+        let rule = even_bins((), self.bounds.0, self.bounds.1, self.bins).rule()?;
         alike_call(self.x, self.channels, (&rule, self.bins), weights)
     }
 }
@@ -251,7 +251,7 @@ impl<B: Backend, T: Element<Reg: Sample>> Binning<B> for EvenChannels<'_, B, T> 
 
     fn call<I: Input<B, Exprs = Expr<W>>, W: Weight>(&self, device: &B, weights: Option<&I>) -> Result<Call<B>> {
         self.x.check_device(device, "an input")?;
-        let rules = self.of.iter().map(|&(lower, upper, bins)| Ok((even((), lower, upper, bins).rule()?, bins)));
+        let rules = self.of.iter().map(|&(lower, upper, bins)| Ok((even_bins((), lower, upper, bins).rule()?, bins)));
         each_call(self.x, self.channels, &rules.collect::<Result<Vec<_>>>()?, weights)
     }
 }
@@ -264,7 +264,7 @@ pub struct BetweenChannels<'a, B: Backend, T> {
     edges: &'a [&'a Edges<B, T>],
 }
 
-/// As [`channels_even`], with bins [`between`](super::between) edges of a channel's own (CUB's `MultiHistogramRange`).
+/// As [`channels_even`], with bins [`bins_between`](super::bins_between) edges of a channel's own (CUB's `MultiHistogramRange`).
 ///
 /// ```
 /// # use isowarp::prelude::*;
@@ -342,7 +342,7 @@ impl<B: Backend, S: Input<B, Exprs = [Expr<R>; N]>, R: Sample, const N: usize> B
         if !(1..=4).contains(&N) {
             return Err(no_channels(format!("there are {N}; one to four can be")));
         }
-        let rule = even((), self.bounds.0, self.bounds.1, self.bins).rule()?;
+        let rule = even_bins((), self.bounds.0, self.bounds.1, self.bins).rule()?;
         let collect = |c: &mut Collector<B>| {
             self.inputs.collect(c)?;
             weights.map_or(Ok(()), |w| w.collect(c))?;

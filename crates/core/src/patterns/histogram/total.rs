@@ -21,7 +21,7 @@ use crate::patterns::select::Count;
 /// # let dev = isowarp::Cpu::new();
 /// let mut total = HistogramTotal::<_, u64>::counts(&dev, 2)?;
 /// for piece in [&[1u32, 7, 30][..], &[4, 5]] {
-///     total.add(even(&dev.upload(piece)?, 0, 10, 2))?;
+///     total.add(even_bins(&dev.upload(piece)?, 0, 10, 2))?;
 /// }
 /// assert_eq!(total.result()?.read_blocking()?, [2, 2]);
 /// # Ok::<(), isowarp::Error>(())
