@@ -1,4 +1,4 @@
-//! What `cargo bench` left behind, as results that render like the program's own.
+//! Figures that `cargo bench` left behind, as results that render like the program's own.
 
 use crate::results::{Measured, Results};
 use crate::works::works;
@@ -44,7 +44,7 @@ struct Interval {
     upper_bound: f64,
 }
 
-/// Which clock a figure is of.
+/// Clock that a figure is of.
 #[derive(Clone, Copy, PartialEq)]
 enum Clock {
     Device,

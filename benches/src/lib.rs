@@ -1,4 +1,4 @@
-//! What is measured, how, and how the results are shown: shared by the criterion groups and the program `isowarp-bench`.
+//! Works that are measured, the measurement, and the display of the results: shared by the criterion groups and the program `isowarp-bench`.
 //!
 //! Every figure comes with its conditions: inputs are fresh random numbers made on the device, several times the size of its L2 cache in sum and
 //! used in turn; outputs are checked after the clock has stopped, small ones against the CPU definition and large ones across backends; rates

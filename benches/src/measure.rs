@@ -6,7 +6,7 @@ use isowarp::backend::Backend as _;
 use isowarp::{Device, Result};
 use std::time::Instant;
 
-/// How long and how often.
+/// Length and number of measurements.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings {
     /// Measurements per figure: 15 unless asked otherwise. Fewer are used where time on a machine is short; the number stands with the

@@ -67,7 +67,7 @@ pub fn markdown(all: &[Results]) -> String {
     text
 }
 
-/// How many measurements the medians are of.
+/// Says how many measurements the medians are of.
 fn how_often(all: &[Results]) -> String {
     let counts = distinct(all.iter().flat_map(|r| &r.measured).map(|m| m.samples));
     let one = |n: &usize| match n {

@@ -40,7 +40,7 @@ pub struct Measured {
     pub bytes_per_s: f64,
     /// Rate divided by that of the copy of as many elements, same backend, same run.
     pub of_copy: Option<f64>,
-    /// What the output was compared with: `cpu`, `wgpu`, ..., and whether it was equal.
+    /// Backends that the output was compared with: `cpu`, `wgpu`, ..., and whether it was equal.
     pub checked: Vec<(String, bool)>,
 }
 

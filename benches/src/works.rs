@@ -37,7 +37,7 @@ pub struct Work {
     build: fn(&Device, &Shape) -> Result<Ready>,
 }
 
-/// How large, and from which random numbers.
+/// Size of the inputs, and the random numbers that they are made from.
 #[derive(Clone, Copy, Debug)]
 pub struct Shape {
     /// Elements of one input.

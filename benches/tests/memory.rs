@@ -6,7 +6,7 @@ use isowarp_benches::works::{Shape, works};
 
 /// Memory that devices may keep for reuse here: less than most of the patterns take.
 const LIMIT: u64 = 2 << 20;
-/// What a device keeps beside: the state of single-launch scans, and wgpu's own buffers.
+/// Memory that a device keeps beside: the state of single-launch scans, and wgpu's own buffers.
 const FIXED: u64 = 12 << 20;
 /// Lengths that share no size class.
 const LENGTHS: [u64; 3] = [200_000, 330_000, 270_000];

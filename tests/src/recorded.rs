@@ -10,12 +10,12 @@ use std::{fs, io};
 /// Digests that are kept, as they were when the suite was built.
 const KEPT: &str = include_str!("../digests.json");
 
-/// What one device returned for every case that it ran.
+/// Results that one device returned for every case that it ran.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Recording {
     /// `cpu`, `wgpu` or `cuda`.
     pub backend: String,
-    /// How the device was opened.
+    /// Form in which the device was opened.
     pub form: String,
     /// The device's name.
     pub device: String,

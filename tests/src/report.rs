@@ -1,4 +1,4 @@
-//! What a run found, as a table and as data.
+//! Findings of a run, as a table and as data.
 
 use crate::case::Output;
 use comfy_table::Table;
@@ -16,7 +16,7 @@ pub struct DeviceLine {
     pub driver: String,
     /// The start-up probe's verdict.
     pub numerics: String,
-    /// How `fma` is computed.
+    /// Method by which `fma` is computed.
     pub fma: String,
 }
 
@@ -69,7 +69,7 @@ impl Row {
     }
 }
 
-/// What a run found.
+/// Findings of a run.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Report {
     /// The devices that took part, the CPU first.

@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError, mpsc};
 use std::time::Instant;
 
-/// How much to run.
+/// Extent of a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Level {
     /// A part that takes less than a minute on two cores with a software adapter.
@@ -26,10 +26,10 @@ pub enum Level {
     Full,
 }
 
-/// What to run.
+/// Options of a run.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// How much.
+    /// Extent of the run.
     pub level: Level,
     /// Patterns (or prefixes of case names); all if empty.
     pub patterns: Vec<String>,
@@ -40,17 +40,17 @@ pub struct Options {
     pub narrow: bool,
     /// Digests of other devices to compare with.
     pub recordings: Vec<Recording>,
-    /// How many cases may run at once, each on devices opened for it; 0: as many as the machine has cores, at most 8.
+    /// Number of cases that may run at once, each on devices opened for it; 0: as many as the machine has cores, at most 8.
     pub jobs: usize,
 }
 
 /// A driver's compiler is what takes time, and some compile on one thread for each device.
 const MOST_JOBS: usize = 8;
 
-/// What a run computed.
+/// Results that a run computed.
 #[derive(Debug)]
 pub struct Ran {
-    /// What it found.
+    /// Findings of the run.
     pub report: Report,
     /// The digests of every device, the CPU first.
     pub recordings: Vec<Recording>,
@@ -130,7 +130,7 @@ fn groups(cases: &[Case<Device>]) -> Vec<Range<usize>> {
     groups
 }
 
-/// What became of a case.
+/// Outcome of a case.
 struct CaseResult {
     /// The digest of the CPU's results.
     key: String,

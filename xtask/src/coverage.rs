@@ -7,12 +7,12 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// What was found, and is to be kept if it is right.
+/// Returns the path of what was found, and is to be kept if it is right.
 pub(crate) fn found() -> PathBuf {
     workspace::target().join("devices.json")
 }
 
-/// What is kept.
+/// Returns the path of what is kept.
 fn kept() -> PathBuf {
     workspace::root().join("tests/devices.json")
 }

@@ -9,7 +9,7 @@ use std::ptr;
 /// Packages of Debian and its kin: a software adapter and the loader.
 const PACKAGES: [&str; 2] = ["mesa-vulkan-drivers", "libvulkan1"];
 
-/// What to do about the adapter.
+/// Action to take about the adapter.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Step {
     /// There are this many.
@@ -46,7 +46,7 @@ fn step(adapters: Option<u32>, may_install: impl FnOnce() -> bool) -> Step {
     }
 }
 
-/// What a person is told.
+/// Returns the message that a person gets.
 fn help(what: &str) -> String {
     format!(
         "the tests need a Vulkan adapter, which {what}\n  help: install a software one and run this again: `apt-get install {}` as root (Debian, Ubuntu), \

@@ -20,7 +20,7 @@ pub(crate) struct Times {
     pub(crate) host: f64,
 }
 
-/// How often to measure.
+/// Number of measurements: batches, and calls in a batch.
 #[derive(Clone, Copy)]
 pub(crate) struct Plan {
     /// Batches of which the median is taken.

@@ -94,7 +94,7 @@ impl Host {
         order
     }
 
-    /// How many of the bytes have each value.
+    /// Counts the bytes of each value.
     pub(crate) fn counts(&self) -> Vec<u32> {
         let mut counts = vec![0; 256];
         self.bytes.iter().for_each(|&b| counts[b as usize] += 1);

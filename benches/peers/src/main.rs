@@ -33,7 +33,7 @@ struct Cli {
     json: bool,
 }
 
-/// What is measured beside isowarp.
+/// Libraries that are measured beside isowarp.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Peer {
     Lampshade,

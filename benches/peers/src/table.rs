@@ -1,4 +1,4 @@
-//! What is printed.
+//! Printed results of a run.
 
 use isowarp::Wgpu;
 use isowarp::backend::Backend as _;

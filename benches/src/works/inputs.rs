@@ -6,7 +6,7 @@ use isowarp::ir::select;
 use isowarp::prelude::*;
 use isowarp::{Device, Result};
 
-/// What an element is made of: its place, random bits, and how many elements there are.
+/// Function that makes an element from its place, random bits, and the number of elements.
 type Kind = fn(Expr<u32>, Expr<u32>, u32) -> Expr<u32>;
 
 const RISING: Kind = |i, _, n| i * (u32::MAX / n);

@@ -44,7 +44,7 @@ pub struct HostBuffer {
 #[derive(Debug)]
 struct Memory {
     words: RwLock<Box<[u64]>>,
-    /// What nobody has written yet is no memory of the machine's, but was promised.
+    /// Promised bytes: what nobody has written yet is no memory of the machine's.
     promise: Promise,
     _counted: Counted,
 }

@@ -20,7 +20,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-/// What the baseline build of the kernels is for.
+/// Compute capability that the baseline build of the kernels is for.
 const OLDEST: (u32, u32) = (7, 0);
 
 /// An NVIDIA GPU, with the stream that this handle enqueues on. Cheap to clone; clones share the stream.
@@ -82,13 +82,13 @@ impl Cuda {
         self.stream.device()
     }
 
-    /// What the driver tells about the device.
+    /// Returns the properties that the driver reports of the device.
     #[must_use]
     pub fn info(&self) -> &DeviceInfo {
         &self.device().info
     }
 
-    /// How long opening took after the driver had given the context. Kernels are loaded when they are first called.
+    /// Returns the time that opening took after the driver had given the context. Kernels are loaded when they are first called.
     #[must_use]
     pub fn setup_time(&self) -> Duration {
         self.device().setup_time

@@ -70,7 +70,7 @@ impl Context {
         self.device
     }
 
-    /// What the driver tells about the context's device. A CUdevice is its ordinal.
+    /// Asks the driver for the properties of the context's device. A CUdevice is its ordinal.
     pub(crate) fn describe(&self) -> Result<DeviceInfo> {
         driver::describe(self.device, u32::try_from(self.device).unwrap_or(0))
     }

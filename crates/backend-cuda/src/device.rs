@@ -1,4 +1,4 @@
-//! What the handles of one device share: context, streams, memory, events and compiled kernels.
+//! State that the handles of one device share: context, streams, memory, events and compiled kernels.
 
 use crate::context::Context;
 use crate::driver::{self, DeviceInfo, Driver, check};

@@ -19,7 +19,7 @@ pub struct Driver {
     version: u32,
 }
 
-/// What the driver tells about a device.
+/// Properties that the driver reports of a device.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DeviceInfo {

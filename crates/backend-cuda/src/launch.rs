@@ -41,7 +41,7 @@ pub struct Args {
     pub n: u64,
     /// Addresses of scratch regions.
     pub scratch: [u64; MAX_SCRATCH],
-    /// What the pattern's kernel says they are.
+    /// Words whose meaning the pattern's kernel defines.
     pub u: [u32; MAX_WORDS],
     /// Zero at every launch, which no assembler can know: operators are joined with it where `ptxas` goes wrong (`isowarp_core::ir::Ptx`).
     pub zero: u64,
@@ -56,7 +56,7 @@ const _: () = {
     assert!(size_of::<Args>() == 272);
 };
 
-/// How many threads run a kernel.
+/// Blocks and threads that run a kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Grid {
     /// Blocks in x, y and z. A launch of no blocks does nothing.
@@ -81,7 +81,7 @@ impl Grid {
     }
 }
 
-/// What newer devices can be asked for at a launch.
+/// Launch options that newer devices offer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Extra {
     /// Blocks of a cluster in x, y and z (compute capability 9.0).

@@ -216,7 +216,7 @@ impl Drop for Loaded {
     }
 }
 
-/// What a caller knows a kernel by, without building its text: a kernel of the library and a hash of the ops in its holes.
+/// Key by which a caller knows a kernel, without building its text: a kernel of the library and a hash of the ops in its holes.
 pub type KernelKey = (isowarp_kernels::Kernel, u128);
 
 /// The kernels of one device. A hit is one hash look-up under a read lock.

@@ -68,7 +68,7 @@ impl DevicePool {
         Ok(Self { pool, memory_bytes: info.memory_bytes, limit_bytes, live_bytes, pooled_bytes, free })
     }
 
-    /// What is held, what is kept, and the limit of that. The context is current.
+    /// Returns the bytes that are held, those that are kept, and the limit of the latter. The context is current.
     pub(crate) fn usage(&self) -> MemoryUsage {
         let (pooled, mut reserved) = (self.pooled_bytes.load(Ordering::Relaxed), 0u64);
         if let Some(pool) = &self.pool {

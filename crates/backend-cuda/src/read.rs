@@ -36,7 +36,7 @@ struct Pending {
     device: Arc<Device>,
 }
 
-/// What the future and the driver's callback share.
+/// Shared state of the future and the driver's callback.
 #[derive(Default)]
 struct Shared(Mutex<State>);
 

@@ -1,5 +1,5 @@
-//! How `fma` can be computed on this adapter: what the probe chose, whether each way is exact in every shape of code, and what a map of
-//! `exp` costs with it.
+//! Ways to compute `fma` on this adapter: the probe's choice, whether each way is exact in every shape of code, and the cost of a map of
+//! `exp` with it.
 //!
 //! Arguments: triples of the survey, elements of the map.
 

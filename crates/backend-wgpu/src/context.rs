@@ -9,7 +9,7 @@ use isowarp_core::error::{Error, Result};
 use parking_lot::Mutex;
 use std::sync::Arc;
 
-/// Which adapter to open, and how.
+/// Choice of the adapter to open, and options for opening it.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// Graphics APIs to look at. Default: all. OpenGL's adapters, which cannot be kept from changing what floats compute, are only opened by
@@ -26,7 +26,7 @@ pub struct Options {
     /// (NVIDIA on Vulkan): the verdict is then `Strict` instead of `StrictNormal`. An `fma` of an operator then costs some integer
     /// operations more; elementary functions call the adapter's own where that changes no bit. Default: yes.
     pub keep_subnormals: bool,
-    /// How to compute `fma`, proven on the adapter or not: where it is not exact there, the verdict is `Unproven`. Default: the
+    /// Way to compute `fma`, proven on the adapter or not: where it is not exact there, the verdict is `Unproven`. Default: the
     /// cheapest that is exact.
     pub fma: Option<FmaKind>,
     /// Whether this library's kernels leave the bounds of storage buffers to the driver where it guards them (`robustBufferAccess2`), which
@@ -84,7 +84,7 @@ pub(crate) struct Context {
     pub(crate) pool_bytes: Option<u64>,
     /// Of an application's device, the features that it was opened without and that decide what is refused.
     pub(crate) missing: wgpu::Features,
-    /// How kernels are sealed; `None` where they go through wgpu as WGSL.
+    /// Options for sealing kernels; `None` where they go through wgpu as WGSL.
     pub(crate) seal: Option<SealOptions>,
     pub(crate) alive: Arc<Alive>,
 }
@@ -151,7 +151,7 @@ pub async fn adapters(backends: wgpu::Backends) -> Vec<Adapter> {
     found
 }
 
-/// What a process keeps of these backends: the instance, made at the first call and kept for its life. It holds nothing but the loaded drivers, and
+/// State of these backends in a process: the instance, made at the first call and kept for its life. It holds nothing but the loaded drivers, and
 /// unloading them (when the last instance goes) while another thread loads them again deadlocks in NVIDIA's. Of OpenGL it is the adapters too:
 /// each has the instance's one context, and only one that all share guards it.
 #[derive(Clone)]

@@ -39,7 +39,7 @@ struct Shared {
     staging: Arc<Staging>,
     poller: Arc<Poller>,
     batch: Mutex<Batch>,
-    /// What pool and staging may keep together.
+    /// Most bytes that pool and staging may keep together.
     pool_limit: AtomicU64,
     clock: Mutex<Clock>,
     caps: Caps,
@@ -162,13 +162,13 @@ impl Wgpu {
         Ok(Self { shared: Arc::new(shared), numerics: Numerics::Strict })
     }
 
-    /// What the start-up probe measured.
+    /// Returns the measurements of the start-up probe.
     #[must_use]
     pub fn report(&self) -> &Report {
         &self.shared.report
     }
 
-    /// How long opening took after the driver had given the device: the start-up probe, and what is kept ready.
+    /// Returns the time that opening took after the driver had given the device: the start-up probe, and what is kept ready.
     #[must_use]
     pub fn setup_time(&self) -> Duration {
         self.shared.setup_time
@@ -180,7 +180,7 @@ impl Wgpu {
         probe::fma_prelude(self.shared.caps.fma)
     }
 
-    /// What the device is made of, for tests of the probe.
+    /// Returns the context that the device is made of, for tests of the probe.
     #[cfg(test)]
     pub(crate) fn context(&self) -> &Context {
         &self.shared.context
@@ -290,7 +290,7 @@ impl Wgpu {
         (info.subgroup_min_size, info.subgroup_max_size)
     }
 
-    /// Which forms of the patterns suit the adapter.
+    /// Returns the tuning: the forms of the patterns that suit the adapter.
     pub(crate) fn tuning(&self) -> Tuning {
         self.shared.tuning
     }
@@ -401,7 +401,7 @@ pub struct Usage {
     pub created: u64,
     /// Bytes that they have together, given back or not.
     pub created_bytes: u64,
-    /// How often the device was waited for.
+    /// Number of waits for the device.
     pub waits: u64,
 }
 

@@ -1,4 +1,4 @@
-//! What the Vulkan driver tells and wgpu does not: float controls, compute units, memory.
+//! Facts that the Vulkan driver tells and wgpu does not: float controls, compute units, memory.
 
 use crate::seal::FloatControls;
 

@@ -112,7 +112,7 @@ fn maps(buffer: &wgpu::Buffer) -> bool {
     true
 }
 
-/// What has gone wrong on a device outside of a call that could report it.
+/// Failures of a device outside of any call that could report them.
 #[derive(Debug, Default)]
 pub(crate) struct Faults {
     lost: Mutex<Option<String>>,
@@ -193,7 +193,7 @@ impl Faults {
         Err(Error::DeviceLost { reason })
     }
 
-    /// How often the device was waited for.
+    /// Returns the number of waits for the device.
     pub(crate) fn waits(&self) -> u64 {
         self.waits.load(Ordering::Relaxed)
     }
@@ -228,7 +228,7 @@ impl Context {
                 None => Ok(value),
             }
         })?;
-        // What is made on a lost device is invalid, which is another error than the one that counts.
+        // Objects made on a lost device are invalid, which is another error than the one that counts.
         outcome.map_err(|error| self.faults.check_device(Duration::ZERO).err().unwrap_or(error))
     }
 

@@ -1,4 +1,4 @@
-//! What becomes of driver objects when they are let go.
+//! Release of driver objects that are let go.
 //!
 //! One device opens or closes at a time: NVIDIA's driver (580.159 on Linux) can deadlock in `vkDestroyDevice` where several threads open and close
 //! devices at once, even unrelated ones, so the lock is the process's: it guards the driver's state, none of this library's.

@@ -29,7 +29,7 @@ pub struct KernelSource<'a> {
     pub entry: &'a str,
 }
 
-/// How a kernel's parameters reach it.
+/// Way in which a kernel's parameters reach it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ParamsVia {
     /// Takes it that there are none.
@@ -56,7 +56,7 @@ pub struct Kernel {
 }
 
 impl Kernel {
-    /// What it binds.
+    /// Describes what it binds.
     #[must_use]
     pub fn interface(&self) -> &Interface {
         &self.interface
@@ -284,7 +284,7 @@ impl Pipelines {
         })
     }
 
-    /// How many kernels have been compiled.
+    /// Counts the kernels that have been compiled.
     pub(crate) fn len(&self) -> usize {
         self.kernels.lock().len()
     }

@@ -252,7 +252,7 @@ impl Pool {
     }
 }
 
-/// What a request of `bytes` gets.
+/// Returns the capacity that a request of `bytes` gets.
 fn capacity(context: &Context, bytes: u64) -> Result<u64> {
     let limit = context.limits.max_buffer_size;
     if bytes > limit {

@@ -127,7 +127,7 @@ pub(crate) fn wait_for(index: wgpu::SubmissionIndex) -> wgpu::PollType {
     wgpu::PollType::Wait { submission_index: Some(index), timeout: None }
 }
 
-/// How long a waiting thread sleeps before it looks at the device again.
+/// Time that a waiting thread sleeps before it looks at the device again.
 const PATIENCE: Duration = Duration::from_millis(2);
 
 type Outcome = Result<(), wgpu::BufferAsyncError>;

@@ -8,7 +8,7 @@ use crate::probe::shapes::{self, SHAPES};
 use isowarp_core::backend::Backend as _;
 use isowarp_core::error::Result;
 
-/// How one shape of code around `fma` fared.
+/// Results of one shape of code around `fma`.
 #[derive(Clone, Debug)]
 pub struct Survey {
     /// The expression.

@@ -1,4 +1,4 @@
-//! What compilers like to fold: zeros that have a sign, and comparisons that NaN fails. Bit by bit against the CPU.
+//! Operations that compilers like to fold: zeros that have a sign, and comparisons that NaN fails. Bit by bit against the CPU.
 
 use isowarp_core::buffer::Memory as _;
 use isowarp_core::ir::{Expr, select};

@@ -198,7 +198,7 @@ fn a_forced_fma_that_is_not_exact_is_unproven() {
             assert!(wrong, "{found}");
             let Err(Error::NotStrict { device, witness }) = y else { panic!("strict work was not refused: {y:?}") };
             assert_eq!((&device, &witness), (&forced.caps().device, found));
-            // What computes no floats, and what asks for no more than a bound, goes on.
+            // Work that computes no floats, and work that asks for no more than a bound, goes on.
             let n = forced.map(&x, |x| x.bitcast::<u32>() >> 23).expect("integers").read_blocking().expect("read");
             assert_eq!(n, [127, 128]);
             let fast = forced.with_numerics(Numerics::Fast).map(&x, |x| x * x + 1.0).expect("fast").read_blocking().expect("read");

@@ -287,7 +287,7 @@ fn devices_open_and_close_on_many_threads() {
                     let buffer = device.allocate_bytes(4096 * n).expect("memory");
                     let kernel = add(&device);
                     run(&device, &kernel, &buffer, &device.allocate_bytes(4096 * n).expect("memory"), [1, 1]);
-                    // What is left keeps the device open, and closes it.
+                    // The objects that are left keep the device open, and close it.
                     drop(device);
                     drop(buffer);
                 }

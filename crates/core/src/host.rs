@@ -16,7 +16,7 @@ const LOOK: u64 = 16 << 20;
 /// Bytes that are left to everything else: stacks, code, small vectors.
 const SPARE: u64 = 16 << 20;
 
-/// What was granted.
+/// Memory that was granted.
 struct Granted {
     /// Bytes that are not filled yet, so that the system does not count them.
     promised: u64,

@@ -84,7 +84,7 @@ fn check_identity<T: Scalar>(func: &Func, identity: T) -> Result<()> {
     Err(Error::InvalidArgument { what: "identity", reason })
 }
 
-/// What an operator makes of two values.
+/// Combines two values by an operator.
 pub(crate) fn combined<T: Scalar>(func: &Func, a: T, b: T) -> T {
     let mut e = Evaluator::new(func);
     e.eval_one(&[a.to_bits64(), b.to_bits64()]);

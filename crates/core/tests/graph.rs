@@ -1,4 +1,4 @@
-//! How graphs are built: the fusion rule, sharing, dead code, foreign values, branches, hashes.
+//! Building of graphs: the fusion rule, sharing, dead code, foreign values, branches, hashes.
 
 mod common;
 
@@ -74,7 +74,7 @@ fn what_is_folded_first_leaves_the_product_to_the_sum() {
             assert_eq!(eval(&sum, &[x, y, z]), eval(&fused, &[x, y, z]), "{name}");
         }
     }
-    // What is left open, rounded by itself, or of another type is none.
+    // A product that is left open by a choice, rounded by itself, or of another type is not fused.
     for f in [
         three(|x, y, z| select(x.lt(y), x * x, y) - z),
         three(|x, y, z| branch(x.lt(y), || x * x, || y) - z),

@@ -65,7 +65,7 @@ fn first<B: Target, T: Element>(d: &B, fill: Fill, count: u64) -> Result<Selecte
     Ok(Selected { values: input::<B, T>(d, fill, N, "x")?, count: d.upload_scalar(count as u32)? })
 }
 
-/// What is defined of an output.
+/// Returns the defined part of an output.
 fn within<B: Target, T: Element>(out: &Buffer<B, T>, count: u64) -> Result<Buffer<B, T>> {
     out.slice(..count.min(out.len()))
 }

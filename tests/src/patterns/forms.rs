@@ -111,7 +111,7 @@ fn scans<B: Target>(c: &mut Cases<B>) {
     neighbours(c);
 }
 
-/// What is computed for an element and for the one before, and parts of what is computed.
+/// Adds cases of inputs that are computed for an element and for the one before, and of parts of computed inputs.
 fn neighbours<B: Target>(c: &mut Cases<B>) {
     for n in [0, 1, 24_577] {
         c.add(format!("select/unique_from/u32/n={n}"), move |d| {

@@ -1,4 +1,4 @@
-//! What the fuzzer found once, kept: the lines of `fuzz/found.txt`.
+//! Cases that the fuzzer found once, kept: the lines of `fuzz/found.txt`.
 
 use crate::case::{Cases, Target};
 use crate::fuzz::Trial;

@@ -45,7 +45,7 @@ pub(super) fn cases<B: Target>(c: &mut Cases<B>) {
     large(c);
 }
 
-/// What a caller's buffer holds where nothing is written.
+/// Value that a caller's buffer holds where nothing is written.
 const BEFORE: u32 = 0xABAB_ABAB;
 
 /// The caller's output whole, with three elements more than there are results.

@@ -12,7 +12,7 @@ use isowarp_textbook::histogram::SHARED_BINS;
 
 /// Around subgroups, workgroups and their samples (256 and 4096).
 const SIZES: [u64; 17] = [0, 1, 2, 31, 33, 255, 256, 257, 1000, 4095, 4096, 4097, 8191, 8193, 20_011, 65_536, 100_003];
-/// What a caller's buffer holds where nothing is written.
+/// Value that a caller's buffer holds where nothing is written.
 const BEFORE: u32 = 0xABAB_ABAB;
 
 pub(super) fn cases<B: Target>(c: &mut Cases<B>) {

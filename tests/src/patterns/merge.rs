@@ -192,7 +192,7 @@ fn shapes<B: Target>(c: &mut Cases<B>) {
     .needs(&[DType::U64]);
 }
 
-/// What a caller's buffer holds where nothing is written.
+/// Value that a caller's buffer holds where nothing is written.
 const BEFORE: u32 = 0xABAB_ABAB;
 
 fn sets<B: Target>(c: &mut Cases<B>) {

@@ -142,7 +142,7 @@ fn sources<B: Target>(c: &mut Cases<B>) {
             d.count_equal(b.0.map(b.1), a.0.map(a.1)).run()?,
         ))
     });
-    // What is heavy to compute stands in loops.
+    // Functions that are heavy to compute stand in loops.
     c.add("merge/from/functions", |d| {
         let (x, y) = (sorted::<B, f32>(d, Fill::Plain, 5000, "x", UP)?, sorted::<B, f32>(d, Fill::Plain, 4000, "y", UP)?);
         let (a, b) = ((&x, |x: Expr<f32>| (x * 3.0).exp()), (&y, |y: Expr<f32>| (y + 0.001).ln() + 7.0));
@@ -196,7 +196,7 @@ fn sources<B: Target>(c: &mut Cases<B>) {
     .needs(&[DType::U64, DType::I64]);
 }
 
-/// What a caller's buffer holds where nothing is written.
+/// Value that a caller's buffer holds where nothing is written.
 const BEFORE: u32 = 0xABAB_ABAB;
 
 fn sets<B: Target>(c: &mut Cases<B>) {

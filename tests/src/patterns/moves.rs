@@ -338,7 +338,7 @@ fn combined<B: Target, T: Element<Reg = T> + Num>(c: &mut Cases<B>) {
     }
 }
 
-/// What a call says, as words; nothing for `Ok`.
+/// Returns the message of a call's error, as words; nothing for `Ok`.
 fn said(result: Result<(), Error>) -> Vec<u32> {
     result.err().map_or_else(Vec::new, |e| e.to_string().into_bytes().into_iter().map(u32::from).collect())
 }

@@ -182,7 +182,7 @@ fn sorts<B: Target, K: Element>(c: &mut Cases<B>) {
         Ok((out, keys, pairs, rows))
     })
     .needs(&[t]);
-    // What is computed, and narrowed before it is compared.
+    // Keys that are computed, and narrowed before they are compared.
     c.add(format!("sort/narrow/{t}/from"), move |d| {
         let x = input::<B, K>(d, Fill::Bits, 5003, "x")?;
         let f = |(x, i): (Expr<K::Reg>, Expr<u32>)| (x.cast::<i32>() - i.cast::<i32>()).cast::<K::Reg>().store_as::<K>();

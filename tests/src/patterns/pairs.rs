@@ -59,7 +59,7 @@ pub fn pairs() -> Vec<(String, Trial)> {
     all.trials()
 }
 
-/// What belongs together: the kind of pair, the types of the inputs, the types beyond 32 bits that a device needs.
+/// Key of expressions that belong together: the kind of pair, the types of the inputs, the types beyond 32 bits that a device needs.
 type Key = (&'static str, Vec<DType>, String);
 
 #[derive(Default)]

@@ -1,4 +1,4 @@
-//! What a device's arithmetic has to do for the contract to hold: the questions that the wgpu backend asks an adapter when it is opened, put to
+//! Requirements of the contract on a device's arithmetic: the questions that the wgpu backend asks an adapter when it is opened, put to
 //! every device as maps. A CUDA device is asked for other things at the start, since the PTX instruction set defines single instructions; here it is.
 
 use crate::case::{Cases, Target};

@@ -130,7 +130,7 @@ fn first<B: Target>(d: &B, count: u64) -> Result<Selected<B, Buffer<B, u32>>> {
     Ok(Selected { values, count: d.upload_scalar(count as u32)? })
 }
 
-/// What is defined of an output.
+/// Returns the defined part of an output.
 fn written<B: Target, T: Element>(out: &Buffer<B, T>, count: u64) -> Result<Buffer<B, T>> {
     out.slice(..count)
 }

@@ -9,7 +9,7 @@ use isowarp::element::{DType, Element, Scalar};
 use isowarp::patterns::ScanTask;
 use isowarp::prelude::*;
 
-/// How an array is cut.
+/// Kind of cut of an array into segments.
 #[derive(Clone, Copy)]
 pub(super) enum Cut {
     /// Every length from nothing to a few dozen.
@@ -318,7 +318,7 @@ fn keys<B: Target>(c: &mut Cases<B>) {
     of::<B, f32>(c);
     of::<B, u64>(c);
     of::<B, f64>(c);
-    // What lies behind the count is not written: several blocks' worth of it.
+    // Elements behind the count are not written: several blocks' worth of them.
     c.add("by_key/rest_stays/100003", move |d| {
         let (out, k, count) = (d.upload(&vec![5u32; 100_003])?, d.upload(&vec![6u32; 100_003])?, d.buffer(1)?);
         let keys = d.map(&d.iota::<u32>(100_003, 0, 1)?, |i| i / 1000)?;

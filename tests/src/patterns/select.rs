@@ -44,7 +44,7 @@ pub(super) fn cases<B: Target>(c: &mut Cases<B>) {
     large(c);
 }
 
-/// What a caller's buffer holds where nothing is written.
+/// Value that a caller's buffer holds where nothing is written.
 const BEFORE: u32 = 0xABAB_ABAB;
 
 /// The caller's output whole, and the count.
@@ -222,7 +222,7 @@ fn sources<B: Target>(c: &mut Cases<B>) {
         let sum = d.reduce((&kept.values, index(), &kept.count).map(|(x, i, m)| select(i.lt(m), x * (i | 1), 0)), Sum).run()?;
         Ok((kept.count, sum))
     });
-    // What was kept is kept again: the count of the first feeds the second.
+    // Elements that were kept are selected from again: the count of the first feeds the second.
     c.add("select/chain", |d| {
         let first = d.select(&input::<B, u32>(d, Fill::Plain, 50_000, "x")?, |x| (x & 1u32).eq(0)).run()?;
         let second =
@@ -230,11 +230,11 @@ fn sources<B: Target>(c: &mut Cases<B>) {
         let sum = d.reduce((&second.values, index(), &second.count).map(|(x, i, m)| select(i.lt(m), x * (i | 1), 0)), Sum).run()?;
         Ok((first.count, second.count, sum))
     });
-    // What was kept is sorted, its greatest first, and a part of it summed: only the device knows how much there is.
+    // Elements that were kept are sorted, the greatest first, and a part of them summed: only the device knows how many there are.
     c.add("select/sorted_and_summed", |d| {
         let x = input::<B, u32>(d, Fill::Plain, 50_000, "x")?;
         let (kept, count) = (d.buffer::<u32>(50_000)?, d.buffer::<u32>(1)?);
-        // What comes last in the order lies behind what is kept, and stays there.
+        // Elements that come last in the order lie behind those that are kept, and stay there.
         d.fill(&kept, 0)?;
         d.select(&x, |x| (x & 1u32).eq(0)).write_to((&kept, &count))?;
         d.sort(&kept).descending().in_place()?;

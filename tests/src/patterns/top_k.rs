@@ -84,7 +84,7 @@ fn shapes<B: Target>(c: &mut Cases<B>) {
 
 fn types<B: Target, K: Element>(c: &mut Cases<B>) {
     let t = K::DTYPE;
-    // What misleads a sample is the same for all; types differ in how their bits are read.
+    // Data that mislead a sample are the same for all; types differ in how their bits are read.
     let all = [Fill::Plain, Fill::Bits, Fill::Wide, Fill::Equal, Fill::Sorted];
     let fills = if [DType::U8, DType::F32, DType::I64].contains(&t) { &all[..] } else { &[Fill::Bits] };
     for &fill in fills {

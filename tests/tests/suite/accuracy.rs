@@ -199,7 +199,7 @@ fn elementary_functions_are_within_one_ulp_of_f64() {
             let f = UNARY.iter().find(|u| u.0 == name).expect("the function is in the table").1;
             let x: Vec<f32> = data::data::<f32>(Fill::Plain, 20_000, 3).into_iter().map(|u| low + u * (high - low)).collect();
             let given = d.upload(&x).unwrap();
-            // What `Fast` does not take from the hardware stays as it is.
+            // Functions that `Fast` does not take from the hardware stay as they are.
             let ways = if FAST.contains(&name) { &[Numerics::Strict][..] } else { &[Numerics::Strict, Numerics::Fast] };
             for &numerics in ways {
                 let y = d.with_numerics(numerics).map(&given, f).unwrap().read_blocking().unwrap();

@@ -1,4 +1,4 @@
-//! What atomic operations build, against loops: exact sums of floats, minima, tickets, counters, fixed-point numbers. On every device.
+//! Results that atomic operations build, against loops: exact sums of floats, minima, tickets, counters, fixed-point numbers. On every device.
 
 use crate::common::{each, each_with, mt19937};
 use isowarp::element::{DType, Element};

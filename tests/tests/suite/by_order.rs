@@ -76,7 +76,7 @@ fn lazy_merges_that_are_checked_name_the_input_and_write_nothing() {
     }
 }
 
-/// What `std::set_union` and its kin of C++ write, by walking along both.
+/// Returns what `std::set_union` and its kin of C++ write, by walking along both.
 fn of_cpp(a: &[u32], b: &[u32], keeps: [bool; 3]) -> Vec<u32> {
     let [only_a, only_b, shared] = keeps;
     let (mut out, mut i, mut j) = (Vec::new(), 0, 0);

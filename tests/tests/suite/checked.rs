@@ -168,7 +168,7 @@ fn orders_of_the_callers_are_checked() {
     });
 }
 
-/// What an operator gives is compared as it would be stored: an array of it says where it is not in order.
+/// Checks that an operator's results are compared as they would be stored: an array of them says where they are not in order.
 #[test]
 fn inputs_are_in_order_where_their_stored_array_is() {
     fn same<T: Element, R: isowarp::input::Outputs<Buffers<Device> = Buffer<Device, T>> + isowarp::input::Stored<First = T>>(

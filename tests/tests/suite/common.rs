@@ -1,4 +1,4 @@
-//! What the tests share: the devices of this machine, and running a test on each.
+//! Facilities that the tests share: the devices of this machine, and running a test on each.
 
 use isowarp::backend::Backend as _;
 use isowarp::buffer::Buffer;

@@ -1,4 +1,4 @@
-//! What the documents promise about tests is there.
+//! Checks that what the documents promise about tests is there.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -244,7 +244,7 @@ fn exact_sums_do_not_depend_on_order_and_take_any_input() {
         let out = d.upload(&[9.0f32; 4]).unwrap();
         d.exact_sum(&x).write_to(&out.slice(1..2).unwrap()).unwrap();
         assert_eq!(out.read_blocking().unwrap(), [9.0, f32::from_bits(expected), 9.0, 9.0]);
-        // What is behind the runs stays.
+        // Elements behind the runs stay.
         let (keys, sums, count) = (d.buffer::<u32>(4).unwrap(), d.upload(&[7.0f32; 4]).unwrap(), d.buffer(1).unwrap());
         let part = d.upload(&[1.0f32, 2.0, 3.0, 4.0]).unwrap();
         d.exact_sum(&part).by_key(&d.upload(&[1u32, 1, 2, 2]).unwrap()).write_to(((&keys, &sums), &count)).unwrap();

@@ -9,7 +9,7 @@ fn host<T: Element>(x: &Buffer<Device, T>) -> Vec<T> {
     x.read_blocking().unwrap()
 }
 
-/// What `run` writes into a buffer of two elements more than there are, which stay as they were.
+/// Returns what `run` writes into a buffer of two elements more than there are, which stay as they were.
 fn into<T: Element>(d: &Device, n: u64, seven: T, run: impl FnOnce(&Buffer<Device, T>) -> Result<()>) -> Vec<T> {
     let out = d.upload(&vec![seven; n as usize + 2]).unwrap();
     run(&out).unwrap();

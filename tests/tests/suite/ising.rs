@@ -26,7 +26,7 @@ impl Sites {
         at.iter().zip(&self.shape).fold(0, |site, (at, side)| site * side + at % side)
     }
 
-    /// How many neighbours a site's spin is equal to.
+    /// Counts the neighbours that a site's spin is equal to.
     fn equal(&self, at: &[u64]) -> u32 {
         let own = self.spins[self.site(at) as usize];
         let neighbour = |axis: usize, by: u64| {

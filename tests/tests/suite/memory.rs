@@ -12,7 +12,7 @@ fn resident() -> Option<u64> {
     Some(kib << 10)
 }
 
-/// What devices may keep here.
+/// Limit of the memory that devices may keep here.
 const LIMIT: u64 = 64 << 20;
 /// Drivers hand out memory in blocks: two of the largest that wgpu takes, of which parts may be in use, and the code of kernels.
 const SLACK: u64 = 256 << 20;
@@ -63,7 +63,7 @@ fn work_without_a_wait_does_not_make_a_device_grow() {
             let x = d.iota(1_000_000 + k * 10_000, 1.0f32, 1.0).unwrap();
             d.map(&x, |x| x + 1.0).unwrap();
             let usage = d.memory_usage();
-            // What was freed since the last new memory is of one round.
+            // Memory that was freed since the last new memory is of one round.
             assert!(usage.pool_bytes <= usage.pool_limit_bytes + (8 << 20), "round {k}: {usage:?}");
         }
         d.synchronize().unwrap();

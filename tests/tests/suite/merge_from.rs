@@ -135,7 +135,7 @@ fn merges_of_inputs_refuse_what_does_not_fit() {
         let (out, small) = (d.iota(100, 7u32, 0).unwrap(), d.iota(99, 7u32, 0).unwrap());
         let same = |x: Expr<u32>| x;
         let (a, b) = ((&low, same), (&high, same));
-        // What an input reads, by elements or at computed indices.
+        // Buffers that an input reads, by elements or at computed indices.
         assert!(matches!(d.merge(a.0.map(a.1), b.0.map(b.1)).write_to(&x), Err(Error::Aliasing { .. })));
         let fetched = ((counting(40), array(&out)), |(i, all): (Expr<u32>, ArrayExpr<u32>)| all.at(i));
         assert!(matches!(d.merge(fetched.0.clone().map(fetched.1), b.0.map(b.1)).write_to(&out), Err(Error::Aliasing { .. })));

@@ -18,7 +18,7 @@ fn merged<K: Element>(d: &Device, variant: MergeVariant, a: &[K], b: &[K], order
     (keys.read_blocking().unwrap(), from.read_blocking().unwrap())
 }
 
-/// What a stable sort of one array behind the other gives.
+/// Returns what a stable sort of one array behind the other gives.
 fn expected(a: &[u32], b: &[u32]) -> (Vec<u32>, Vec<u32>) {
     let mut all: Vec<(u32, u32)> = a.iter().chain(b).copied().zip(0..).collect();
     all.sort_by_key(|&(key, _)| key);

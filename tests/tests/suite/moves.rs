@@ -93,7 +93,7 @@ fn what_cannot_be_combined_is_refused_and_nothing_is_written() {
         assert!(matches!(d.scatter(&x, &far).combine(Sum).write_to(&x), Err(Error::Aliasing { .. })));
         assert!(matches!(d.scatter_pairs(x.map(|x| (x, x))).combine(Sum).write_to(&x), Err(Error::Aliasing { .. })));
         assert_eq!((out.read_blocking().unwrap(), x.read_blocking().unwrap()), (vec![7; 4], vec![1, 2, 3, 4]));
-        // What names no element writes nothing.
+        // Indices that name no element write nothing.
         d.scatter(&x, &far).combine(Product).write_to(&out).unwrap();
         assert_eq!(out.read_blocking().unwrap(), [7, 21, 7, 7]);
         d.scatter(&x, &far).combine(Product).write_to(&out.slice(..0).unwrap()).unwrap();

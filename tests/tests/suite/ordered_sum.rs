@@ -115,7 +115,7 @@ fn corrected_sums_are_those_of_a_loop() {
             let found = d.ordered_sum(&part, SumOrder::Kahan).axis(&[200, 700], axis).run().unwrap();
             assert_eq!(found.read_blocking().unwrap(), lines);
         }
-        // What is computed and what is stored is summed alike, as are views.
+        // Computed and stored elements are summed alike, as are views.
         let (part, twice) = (x.slice(..5003).unwrap(), d.map(&x.slice(..5003).unwrap(), |x| x * 2.0).unwrap());
         for order in [SumOrder::Sequential, SumOrder::Pairwise, SumOrder::Kahan, SumOrder::Neumaier] {
             let stored = d.ordered_sum(&twice, order).run().unwrap().read_blocking().unwrap();

@@ -6,7 +6,7 @@ use isowarp_conformance::patterns::{found, pairs_of_operations};
 use isowarp_conformance::report::difference;
 use rayon::prelude::*;
 
-/// What differs between the CPU and plain loops.
+/// Describes what differs between the CPU and plain loops.
 fn differs(name: &str, trial: &Trial) -> Option<String> {
     let found = difference(&Ok(trial.expected()), &trial.run(&cpu()));
     found.map(|what| format!("{name}: {what}\n  {trial}"))

@@ -46,7 +46,7 @@ fn lengths_of_runs_that_are_not_as_many_as_their_values_are_refused() {
         let wrong = lengths("lengths", 5, 4);
         assert_eq!(d.run_length_decode(&values, &shorter, 20).length(&count).run().unwrap_err(), wrong);
         assert_eq!(d.run_length_decode(&values, &shorter, out.len()).length(&count).write_to(&out).unwrap_err(), wrong);
-        // What is read before the output is written may not be there either.
+        // Inputs that are read before the output is written may not be there either.
         let (low, high) = (out.slice(..5).unwrap(), out.slice(5..10).unwrap());
         assert!(matches!(d.run_length_decode(&values, &low, low.len()).length(&count).write_to(&low), Err(Error::Aliasing { .. })));
         assert!(matches!(d.run_length_decode(&low, &values, low.len()).length(&count).write_to(&low), Err(Error::Aliasing { .. })));

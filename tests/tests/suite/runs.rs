@@ -10,7 +10,7 @@ fn runs(n: usize) -> Vec<u32> {
     mt19937(3, n).iter().map(|r| (value += u32::from(r % 3 == 0), value % 5).1).collect()
 }
 
-/// What is defined of an output.
+/// Returns the defined part of an output.
 fn of<T: isowarp::element::Element>(out: &Buffer<Device, T>, count: u64) -> Vec<T> {
     out.slice(..count).unwrap().read_blocking().unwrap()
 }

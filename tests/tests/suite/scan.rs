@@ -12,7 +12,7 @@ fn starts(n: usize) -> Vec<u32> {
     (0..n as u32).map(|i| u32::from(i.wrapping_mul(0x9E37_79B9) >> 23 == 7)).collect()
 }
 
-/// What every element has before it since the last start, combined, and with itself.
+/// Combines, for every element, those before it since the last start, and these with itself.
 fn scanned<A: Copy>(x: &[A], starts: &[u32], initial: A, combine: impl Fn(A, A) -> A) -> (Vec<A>, Vec<A>) {
     let mut so_far = initial;
     let both = x.iter().zip(starts).map(|(&x, &starts)| {

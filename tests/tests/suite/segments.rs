@@ -114,7 +114,7 @@ fn scans_by_offsets_over_inputs_are_those_of_arrays() {
             let bits = |b: isowarp::Result<Buffer<Device, f32>>| {
                 b.unwrap().read_blocking().unwrap().into_iter().map(f32::to_bits).collect::<Vec<_>>()
             };
-            // What is counted and constant, a view, and what is fetched from elsewhere.
+            // Counted and constant inputs, a view, and elements that are fetched from elsewhere.
             let reversed = x.reversed();
             let inputs = || (counting(n as u64), scalar(1e-3f32), (&reversed).map(|x| x >> 9), array(&x));
             let wave = |(i, k, back, all): (Expr<u32>, Expr<f32>, Expr<u32>, isowarp::ir::ArrayExpr<u32>)| {

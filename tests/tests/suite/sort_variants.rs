@@ -40,7 +40,7 @@ fn the_textbooks_sixteen_keys_pass_by_pass() {
             assert_eq!(keys(d, variant, &start, SortOrder::Descending), falling, "{}", variant.name());
             if variant.is_stable() {
                 for (bit, after) in (1..).zip(passes) {
-                    // What the passes so far sort by: their bits, the last one's first.
+                    // Sort keys of the passes so far: their bits, the last one's first.
                     assert_eq!(keys(d, variant, &start, up.bits(0..bit)), after, "{} by {bit} bits", variant.name());
                 }
                 let from = places(d, variant, &start, up.bits(0..1));

@@ -353,8 +353,8 @@ fn scratch_is_at_most_a_hundredth_of_the_input() {
     });
 }
 
-/// What a device holds beside the buffers of its user, and how often it was waited for, in a form that can be compared. For CUDA the calls of the
-/// driver are counted: `crates/backend-cuda/tests/steady.rs`.
+/// Returns what a device holds beside the buffers of its user, and the number of waits for it, in a form that can be compared. For CUDA the calls
+/// of the driver are counted: `crates/backend-cuda/tests/steady.rs`.
 fn usage(d: &Device) -> String {
     match d {
         #[cfg(feature = "wgpu")]

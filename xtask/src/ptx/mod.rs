@@ -27,7 +27,7 @@ const OPTIONS: &[&str] = &["--fmad=false", "--ftz=false", "--prec-div=true", "--
 
 /// The header of elementary functions, generated from their definitions.
 const NUMERICS: &str = "numerics.cuh";
-/// What a kernel that calls all of them is called where it does not compile.
+/// Name under which a kernel that calls all of them is reported where it does not compile.
 const CHECK: &str = "numerics_check.cu";
 
 /// Options of the command line.

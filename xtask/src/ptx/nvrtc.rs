@@ -27,7 +27,7 @@ pub(super) struct Library {
     _builtins: Option<Dl>,
 }
 
-/// What a compilation returned.
+/// Results of a compilation.
 pub(super) struct Built {
     pub(super) ptx: String,
     pub(super) log: String,

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
-/// What begins a line that the driver's host side replaces by an operator.
+/// Prefix of a line that the driver's host side replaces by an operator.
 const HOLE: &str = "// @op.";
 
 /// The architectures that a source asks for, in lines that begin with this: `// @also ` beside the baseline, `// @from ` instead of it.

@@ -83,7 +83,7 @@ impl Keys {
         }
     }
 
-    /// How many of the first `k` merged keys are of `a`: [`isowarp_core::patterns::merge::co_rank`].
+    /// Counts the keys of `a` among the first `k` merged keys: [`isowarp_core::patterns::merge::co_rank`].
     fn co_rank(&self, e: &mut Blocks, a: &[usize], b: &[usize], k: usize) -> usize {
         let first = |i: u64, j: u64| !self.before(e, &[[b[j as usize], a[i as usize]]])[0];
         isowarp_core::patterns::merge::co_rank(k as u64, a.len() as u64, b.len() as u64, first) as usize
@@ -149,7 +149,7 @@ impl Keys {
         });
     }
 
-    /// Which key comes first, second, and so on.
+    /// Returns the places of the keys in sorted order: of the first, of the second, and so on.
     fn sorted(&self) -> Result<Vec<usize>> {
         let n = self.values.len();
         let mut order: Vec<usize> = host::listed(n as u64, 0..n)?;

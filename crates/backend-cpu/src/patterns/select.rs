@@ -45,7 +45,7 @@ impl Run<SelectTask> for Cpu {
                 if let Some(runs) = &mut runs {
                     runs.put(&chunk[0].places)?;
                 }
-                // What comes behind all that goes first has to wait for it.
+                // Parts that come behind all that goes first have to wait for it.
                 later.push(chunk.drain(1..).take(stored - 1).collect::<Vec<Part>>());
             }
         }

@@ -36,7 +36,7 @@ impl Run<SegmentedSortTask> for Cpu {
         let bounds = task.bounds(self, &places)?.read_blocking()?;
         host::room(16 * task.parts)?;
         let segments: Vec<usize> = bounds.windows(2).map(|b| (b[1] - b[0]) as usize).collect();
-        // What lies before the first bound and behind the last is in no segment.
+        // Elements before the first bound and behind the last are in no segment.
         sort(&task.sort, &places.sort, (bounds[0] as usize, &segments), |i| i)
     }
 }

@@ -56,7 +56,7 @@ pub(super) fn padded(task: &HistogramTask) -> HistogramTask {
     if several { task.padded(MOST_BINS) } else { task.clone() }
 }
 
-/// What bins in shared memory take: log2 of their copies, bytes, threads of a block.
+/// Returns the layout of bins in shared memory: log2 of their copies, bytes, threads of a block.
 fn layout(task: &HistogramTask, fits: bool) -> (u32, u32, u32) {
     if !fits {
         let cached = matches!(task.sum, HistogramSum::Count | HistogramSum::Word);

@@ -1,4 +1,4 @@
-//! What reductions and scans have in common: the holes of a kernel that combines accumulators.
+//! Common parts of reductions and scans: the holes of a kernel that combines accumulators.
 
 use super::holes::{Holes, Shape, combine};
 use super::{Bound, bind};

@@ -45,7 +45,7 @@ fn items(key: u64, payload: u64) -> u64 {
     }
 }
 
-/// Which of a table's kernels are for keys of this type.
+/// Returns the index of a table's kernels for keys of this type.
 fn width(dtype: DType) -> usize {
     usize::from(dtype.size_bytes() > 4)
 }

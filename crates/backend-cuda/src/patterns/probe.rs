@@ -23,7 +23,7 @@ use std::ptr;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// How kernels have to be assembled, and what the device's arithmetic is worth then.
+/// Assembly that kernels need, and the verdict on the device's arithmetic under it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Verdict {
     /// The assembler's optimisation level, where its own is not to be trusted.
@@ -80,7 +80,7 @@ fn decide(ask: impl Fn(Option<u32>) -> Result<Differences>) -> Result<Verdict> {
     let differences = ask(Some(0))?;
     let Some((_, witness)) = differences.first() else { return Ok(strict(Some(0))) };
     let numerics = NumericsVerdict::Unproven { witness: witness.clone() };
-    // Which operation of a composition is at fault is not known: operators of any of them are refused.
+    // The faulty operation of a composition is not known: operators of any of its operations are refused.
     let unproven = differences.iter().flat_map(|(all, witness)| all.iter().map(|op| (op, witness.clone()))).collect();
     Ok(Verdict { level: None, numerics, unproven })
 }
@@ -231,7 +231,7 @@ fn operand(dtype: DType, slot: usize, lane: usize) -> u64 {
     }
 }
 
-/// What the evaluator gives for each result of a question, as elements lie in memory.
+/// Returns the evaluator's values for each result of a question, as elements lie in memory.
 fn right(question: &Question) -> Vec<Vec<u8>> {
     let mut evaluator = Evaluator::new(&question.func);
     let load = |slot: u16, lanes: &mut [u64]| {

@@ -55,7 +55,7 @@ impl Run<ScanTask> for Cuda {
     }
 }
 
-/// What an exclusive scan starts with, as the accumulator's words.
+/// Writes the value that an exclusive scan starts with, as the accumulator's words.
 pub(super) fn put_first(words: &mut [u32], task: &ScanTask, first: &[u64]) {
     let mut at = 0;
     for (ty, bits) in task.parts().iter().zip(first) {

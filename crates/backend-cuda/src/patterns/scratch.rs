@@ -6,7 +6,7 @@ use isowarp_core::backend::{Backend as _, RawBuffer as _};
 use isowarp_core::error::Result;
 use parking_lot::Mutex;
 
-/// What a piece of scratch is for.
+/// Purpose of a piece of scratch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Use {
     /// Partial results of a reduction: contents do not matter.

@@ -64,7 +64,7 @@ impl Run<SegmentedSortTask> for Cuda {
         let (sort, of) = (&task.sort, &places.sort);
         let (size, n) = (sort.dtype.size_bytes(), sort.n);
         let tile = tile_of(size, of.payload_bytes, true);
-        // Which parts there may be decides which kernels there are.
+        // Kinds of parts that there may be decide which kernels there are.
         let (some_alone, some_long) = (n > SHORT, n > tile);
         let digits = if some_long { digits(sort, of) } else { Vec::new() };
         let mut args = Args::default();

@@ -1,6 +1,6 @@
 //! Sizes that decide speed, apart from the algorithms. None of them enters a result.
 
-/// What the drivers choose from. Arrays are by words of the accumulator, 1 to 4.
+/// Sizes that the drivers choose from. Arrays are by words of the accumulator, 1 to 4.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Tuning {
     /// Resident blocks of `reduce_w*` on a multiprocessor.

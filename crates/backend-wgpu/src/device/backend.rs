@@ -1,4 +1,4 @@
-//! What every backend can do, for [`Wgpu`].
+//! Operations of every backend, for [`Wgpu`].
 
 use super::{Wgpu, check_range, padded};
 use crate::buffer::Buffer;

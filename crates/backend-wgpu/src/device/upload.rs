@@ -36,7 +36,7 @@ impl Wgpu {
         if end < size {
             return self.write_part(dst, last, tail);
         }
-        // What lies behind the buffer's end is nobody's.
+        // Bytes behind the buffer's end are nobody's.
         let mut word = [0; 4];
         word[..tail.len()].copy_from_slice(tail);
         self.write_words(dst, last, &word)

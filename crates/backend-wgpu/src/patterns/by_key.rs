@@ -36,7 +36,7 @@ const MOST_WORDS: u32 = 2;
 /// Marks, of four bytes, between two places at which a binding may start.
 const MARK_ALIGN: u64 = 64;
 
-/// What the kernels' text depends on besides the task.
+/// Parameters of the kernels' text besides the task.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Form {
     /// Rows of four elements that an invocation of a tile holds, one or two.
@@ -98,7 +98,7 @@ pub(super) fn program<'a>(task: &'a ReduceByKeyTask, signature: &'a Signature, h
     }
 }
 
-/// What the dispatches of a task share.
+/// State that the dispatches of a task share.
 struct ByKey<'a> {
     wgpu: &'a Wgpu,
     task: &'a ReduceByKeyTask,
@@ -137,7 +137,7 @@ impl<'a> ByKey<'a> {
         let limits = wgpu.window_limits();
         let outs: Vec<(&Out<Buffer>, u64)> = places.results.iter().chain([found]).map(|out| (out, n)).chain([(places.count, 1)]).collect();
         let params: Vec<Param> = task.values.load.params.iter().chain(&task.runs.func.params[..1]).copied().collect();
-        // What has too many operands for these kernels may not have for those of the two steps, which say so if it does.
+        // Operands too many for these kernels may not be too many for those of the two steps, which say so if they are.
         let heads = Operands::plan(limits, &task.runs.func.params, keys, &[], true, false, n).ok()?;
         let all = Operands::plan_scattering(limits, &params, values, &outs, n).ok()?;
         let one_window = |operands: &Operands<'_>| operands.span(limits, n, 1, false) >= n;
@@ -258,7 +258,7 @@ impl Writer<'_> {
         let _ = writeln!(self.text, "    return array<u32, 4>({});\n}}", four.join(", "));
     }
 
-    /// What a tree has, of the values; `Key`, `key_of`, `store_key` and `store_count`.
+    /// Writes what a tree has, of the values; and `Key`, `key_of`, `store_key` and `store_count`.
     fn by_key(&mut self, task: &ReduceByKeyTask) {
         let values = &task.values;
         let parts = Accumulator::new(values.parts());

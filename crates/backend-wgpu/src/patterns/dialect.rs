@@ -8,7 +8,7 @@ use isowarp_core::numerics;
 use isowarp_shaders::Snippet;
 use std::collections::BTreeSet;
 
-/// What a kernel's text depends on besides the task: the adapter's arithmetic.
+/// Parameters of a kernel's text besides the task: the adapter's arithmetic.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct Dialect {
     pub(crate) fma: FmaKind,
@@ -17,7 +17,7 @@ pub(crate) struct Dialect {
     pub(crate) native_sqrt64: bool,
     /// Whether there are 64-bit integers that compute as defined.
     pub(crate) int64: bool,
-    /// Which of the adapter's approximations division and root start from.
+    /// Approximations of the adapter that division and root start from.
     pub(crate) seeds: Seeds,
     /// Operations that the adapter gets wrong.
     pub(crate) repairs: Operations,
@@ -160,7 +160,7 @@ impl Dialect {
             "iw_div64" => wide(self.native_div64),
             "iw_sqrt64" => wide(self.native_sqrt64),
             _ if name.ends_with(OF_4) => self.resolve_of_4(&name[..name.len() - OF_4.len()]),
-            // What starts from the adapter's approximations meets no number that needs an exact form.
+            // Snippets that start from the adapter's approximations meet no number that needs an exact form.
             _ if self.seeds.snippet(name).is_none_or(|s| s == name) && self.repaired(name, false).is_some() => self.repaired(name, false),
             _ => match (self.seeds.snippet(name), self.fma) {
                 // No operand or result of theirs is subnormal where that would change a bit.
@@ -205,7 +205,7 @@ impl Dialect {
         if self.repairs.is_empty() { None } else { numerics_of(name, self.repairs, of_4) }
     }
 
-    /// How operators are written.
+    /// Returns the options by which operators are written.
     pub(crate) fn options(self, numerics: Numerics) -> WgslOptions {
         let fma = match self.fma {
             FmaKind::Native | FmaKind::Contracted => WgslFma::Native,

@@ -176,7 +176,7 @@ fn risk_of(exponent: i32) -> u32 {
     ((biased as u32) << 24) - 1
 }
 
-/// What the kernel calls where the adapter gets operations wrong.
+/// Functions that the kernel calls where the adapter gets operations wrong.
 const EXACT: [&str; 9] = [
     NATIVE_FMA,
     "iw_fma",

@@ -34,7 +34,7 @@ pub(super) enum Home {
     Output,
 }
 
-/// What a kernel's text depends on besides the task.
+/// Parameters of a kernel's text besides the task.
 #[derive(Clone, Copy)]
 pub(super) struct Form {
     /// Invocations of a workgroup.

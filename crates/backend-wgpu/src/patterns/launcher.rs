@@ -142,7 +142,7 @@ impl<'a> Shared<'a> {
     }
 }
 
-/// How a device of this table runs a kernel: elements of a workgroup's 256 invocations, or of as many as it has, and holes.
+/// Launch shape of a kernel on a device of this table: elements of a workgroup's 256 invocations, or of as many as it has, and holes.
 pub(super) struct Shape {
     threads: u64,
     items: u64,

@@ -22,7 +22,7 @@ use lazy::Lazy;
 /// Invocations of a workgroup.
 const THREADS: u32 = 256;
 
-/// What a merging kernel's text depends on.
+/// Parameters of a merging kernel's text.
 #[derive(Clone, Copy)]
 pub(super) struct Form {
     /// Bytes of a key, and of a value; 0 for none.
@@ -246,7 +246,7 @@ impl Wgpu {
         // Outlives what binds it.
         let begins_of_tiles;
         let mut call = Call::new(limits, (task.m, task.n), task.key_bits());
-        // What computes values computes keys, too.
+        // Computations of values compute keys, too.
         let (all, lazy) = match (values, keys) {
             (Some((Reads::Computed(_), _)), _) => (values.map_or(keys, |(all, _)| all), true),
             (_, Reads::Computed(_)) => (keys, true),

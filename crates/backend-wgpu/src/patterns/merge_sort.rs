@@ -29,10 +29,10 @@ const THREADS: u32 = 256;
 const PAYLOAD: u64 = 4;
 /// A shift that leaves one pair of runs.
 const ONE_PAIR: u32 = 31;
-/// How often a kernel that is written out repeats an operator.
+/// Number of repetitions of an operator in a kernel that is written out.
 const REPEATED: u32 = 32;
 
-/// Which kernel of the file.
+/// Kernel of the file.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Step {
     Tiles,
@@ -43,7 +43,7 @@ pub(super) enum Step {
     },
 }
 
-/// What a kernel's text depends on, besides the order.
+/// Parameters of a kernel's text, besides the order.
 #[derive(Clone, Copy)]
 pub(super) struct Form {
     /// Bytes of a key where it is read.
@@ -316,7 +316,7 @@ impl<'a> Order<'a> {
 }
 
 impl Side<'_> {
-    /// What begins so many elements behind.
+    /// Returns the side that begins so many elements behind.
     fn behind(self, first: u64) -> Self {
         let [keys, payload] = [self.keys, self.payload].map(|place| place.map(|p| Place { offset: p.offset + first, ..p }));
         Self { keys, payload }

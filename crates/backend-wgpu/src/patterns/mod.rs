@@ -48,23 +48,23 @@ use xxhash_rust::xxh3::Xxh3;
 #[derive(Debug, Default)]
 pub(crate) struct Kernels {
     ready: Mutex<HashMap<u128, Arc<Kernel>>>,
-    /// Those of plans.
+    /// Kernels of plans.
     planned: Mutex<HashMap<u128, launcher::Ready>>,
     /// The identity of words, which copies.
     copy: OnceLock<Arc<Func>>,
-    /// What replaces some bits of a word.
+    /// Function that replaces some bits of a word.
     merge: OnceLock<Arc<Func>>,
     /// The scan of what tiles of a reduction by key hand on.
     marks: OnceLock<ScanTask>,
     /// Bytes of a window where they are fewer than the adapter allows (tests), else 0.
     window_bytes: AtomicU64,
-    /// What single-launch scans keep.
+    /// State that single-launch scans keep.
     single: Mutex<Option<scan::Single>>,
     /// Workgroups of reductions where tests ask for others than the table's.
     reduce_shape: Mutex<Option<reduce::Shape>>,
     /// Polls of a look-back where tests ask for another number, plus one, else 0.
     patience: AtomicU32,
-    /// What tests take the adapter's arithmetic for, over an `fma` that is made to fit.
+    /// Dialect that tests take the adapter's arithmetic for, over an `fma` that is made to fit.
     #[cfg(test)]
     dialect: Mutex<Option<Dialect>>,
     /// Invocations and groups of maps where tests ask for others than the table's.
@@ -116,7 +116,7 @@ impl Kernels {
     }
 }
 
-/// What tells a program's kernel from others.
+/// Returns the hash that tells a program's kernel from others.
 fn key(program: &Program<'_>) -> u128 {
     let mut h = Xxh3::new();
     program.hash(&mut h);
@@ -151,7 +151,7 @@ impl Wgpu {
         if let Some(kernel) = self.ready(key) {
             return Ok(kernel);
         }
-        // What follows is asked for again, and then reports its errors.
+        // Kernels of the programs that follow are asked for again, and then report their errors.
         let works = next.iter().map(|program| move || drop(self.build_program(pattern, program)));
         crate::pipeline::beside(works, || self.build(pattern, program, key))
     }

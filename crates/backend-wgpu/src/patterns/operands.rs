@@ -1,4 +1,4 @@
-//! What a task's leaves and outputs are to a kernel: which buffers it binds, how it reaches their elements, and which window of
+//! Leaves and outputs of a task as a kernel sees them: which buffers it binds, how it reaches their elements, and which window of
 //! them one dispatch sees.
 
 use crate::binds::Binding;
@@ -12,7 +12,7 @@ use isowarp_core::ir::{Func, Param};
 /// Most leaves of a task, outputs of a task, and buffers of a kernel.
 pub(super) const MAX: usize = 16;
 
-/// What the 32-bit words of a binding are grouped into.
+/// Grouping of the 32-bit words of a binding.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) enum Unit {
     /// `array<u32>`.
@@ -32,7 +32,7 @@ pub(super) struct Slot {
     pub(super) writable: bool,
 }
 
-/// How one parameter of the loading operator comes about.
+/// Origin of one parameter of the loading operator.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) enum LeafKind {
     /// Four neighbours are one aligned load.
@@ -59,7 +59,7 @@ impl LeafKind {
     }
 }
 
-/// How one result is stored.
+/// Form in which one result is stored.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) struct OutKind {
     pub(super) slot: u8,
@@ -92,7 +92,7 @@ struct Place<'a> {
     whole: Option<u64>,
     /// Whether its indices are those of outputs rather than of inputs.
     output: bool,
-    /// How many indices it has, where every dispatch sees all of them.
+    /// Number of its indices, where every dispatch sees all of them.
     own: Option<u64>,
 }
 
@@ -117,7 +117,7 @@ impl Span {
     }
 }
 
-/// What the adapter allows of a binding.
+/// Limits of the adapter for a binding.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Limits {
     /// Bytes of one binding.
@@ -289,7 +289,7 @@ impl<'a> Operands<'a> {
         Ok(all)
     }
 
-    /// Those of a kernel that only works on arrays of its own.
+    /// Returns the operands of a kernel that only works on arrays of its own.
     pub(super) fn none() -> Self {
         Self { signature: Signature::default(), places: ArrayVec::new(), leaves: &[] }
     }
@@ -323,7 +323,7 @@ impl<'a> Operands<'a> {
         })
     }
 
-    /// What a kernel reaches at indices of its own is bound in several windows where it is above the limit of a binding: the first slot, how
+    /// Binds what a kernel reaches at indices of its own, in several windows where it is above the limit of a binding: returns the first slot, how
     /// many there are, and the elements of each.
     fn windows(&mut self, limits: Limits, (raw, offset, len): (&'a Buffer, u64, u64), size: u64, slot: Slot) -> Result<(u8, u8, u32)> {
         let most = limits.window_bytes.saturating_sub(limits.align + 32) / size;

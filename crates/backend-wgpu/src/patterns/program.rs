@@ -35,22 +35,22 @@ pub(super) enum Sink<'a> {
     Results,
 }
 
-/// What a kernel computes with.
+/// Operators that a kernel computes with.
 #[derive(Clone, Copy)]
 pub(super) enum Operators<'a> {
     /// A tree of combinations.
     Tree { source: Source<'a>, combine: &'a Func, sink: Sink<'a> },
     /// Words of elements.
     Words(&'a Func),
-    /// Those of a pattern with a driver of its own.
+    /// Operators of a pattern with a driver of its own.
     Own(&'a dyn Written),
-    /// Which of two keys comes first, by their bits.
+    /// Order of two keys: which comes first, by their bits.
     Order { before: &'a Func, dtype: DType },
     /// Elements that are computed where they are read.
     Computed(&'a [Computed<'a>]),
     /// None; the names are functions of the prelude that the template calls.
     Calls(&'a [&'static str]),
-    /// Those of a plan.
+    /// Operators of a plan.
     Planned(Planned<'a>),
 }
 

@@ -17,7 +17,7 @@ use isowarp_core::patterns::{Lines, ReduceTask};
 use isowarp_shaders::kernels::{REDUCE, REDUCE_COLS, REDUCE_ROWS};
 use std::sync::Arc;
 
-/// How much of a tile a workgroup holds, by the size of an accumulator: what fits 16 KiB.
+/// Part of a tile that a workgroup holds, by the size of an accumulator: what fits 16 KiB.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Shape {
     threads: u32,
@@ -90,7 +90,7 @@ const SHORT: u64 = 4 * THREADS as u64;
 /// Workgroups that fill a large device several times over.
 const FILL: u64 = 1024;
 
-/// What the dispatches of a reduction share.
+/// State that the dispatches of a reduction share.
 pub(super) struct Reduction<'a> {
     pub(super) wgpu: &'a Wgpu,
     pub(super) pattern: &'static str,
@@ -112,7 +112,7 @@ pub(super) struct Stage<'a> {
     results: Option<&'a Buffer>,
 }
 
-/// Which kernel.
+/// Template and entry point of a kernel.
 #[derive(Clone, Copy)]
 pub(super) struct Form {
     pub(super) template: Template,

@@ -36,7 +36,7 @@ pub(super) fn rows(bytes: u64) -> Result<u32> {
     }
 }
 
-/// Which kernel of the file.
+/// Kernel of the file.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Step {
     Totals,
@@ -63,7 +63,7 @@ struct Scan<'a> {
     form: Form,
 }
 
-/// What a kernel's text depends on besides its step and the task.
+/// Parameters of a kernel's text besides its step and the task.
 #[derive(Clone, Copy)]
 pub(super) struct Form {
     /// Vectors of four elements that an invocation holds.
@@ -297,7 +297,7 @@ impl Scan<'_> {
     }
 }
 
-/// What single-launch scans of a device keep between launches: the numbers that tell one launch's words from another's are drawn here,
+/// State that single-launch scans of a device keep between launches: the numbers that tell one launch's words from another's are drawn here,
 /// so launches are enqueued in the order of their numbers.
 #[derive(Debug)]
 pub(super) struct Single {

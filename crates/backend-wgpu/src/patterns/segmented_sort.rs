@@ -21,7 +21,7 @@ const TABLE_ROWS: u64 = 4;
 /// Marks the size of a tile whose keys stay where they are.
 pub(super) const STAYS: u32 = 1 << 31;
 
-/// What a kernel of short parts depends on beside a sort's form: whether all bits of keys are compared.
+/// Parameters of a kernel of short parts beside a sort's form: whether all bits of keys are compared.
 #[derive(Clone, Copy)]
 pub(super) struct Short {
     pub(super) key_bytes: u64,
@@ -91,12 +91,12 @@ impl Run<SegmentedSortTask> for Wgpu {
 pub(super) struct Parts {
     parts: u64,
     keeps_rest: bool,
-    /// How many tiles long ones have.
+    /// Number of tiles of the long parts.
     pub(super) listed: Typed<Wgpu, u32>,
     /// Where these lie.
     pub(super) table: Typed<Wgpu, u32>,
     bounds: Typed<Wgpu, u32>,
-    /// How many parts begin before each window.
+    /// Number of parts that begin before each window.
     starts: Typed<Wgpu, u32>,
 }
 
@@ -176,7 +176,7 @@ fn numbers(of: &Typed<Wgpu, u32>) -> Binding<'_> {
     Binding { buffer: of.raw(), offset_bytes: 0, size_bytes: of.len() * 4 }
 }
 
-/// Which kernel of the file.
+/// Kernel of the file.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Step {
     Windows,

@@ -42,7 +42,7 @@ const HEAD: u64 = 4;
 const ENTRY: u64 = 4;
 const JOIN: u64 = 3;
 
-/// Which kernel.
+/// Kernel of a segmented reduction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Step {
     Short {
@@ -123,7 +123,7 @@ pub(super) fn program<'a>(
     }
 }
 
-/// What the dispatches of a task share.
+/// State that the dispatches of a task share.
 pub(super) struct Segments<'a> {
     wgpu: &'a Wgpu,
     task: &'a SegmentedReduceTask,
@@ -144,7 +144,7 @@ pub(super) struct Segments<'a> {
     results: u64,
 }
 
-/// What the dispatches over short segments share besides.
+/// State that the dispatches over short segments share besides.
 struct Short<'a> {
     places: SegmentPlaces<'a, Buffer>,
     listed: Option<&'a Listed>,

@@ -34,7 +34,7 @@ const MOST_WINDOWS: u64 = TICKETS_BYTES / 8 - 1;
 /// Elements that 32 bits number with room for a tile.
 const MOST: u64 = 1 << 31;
 
-/// What a kernel's text depends on besides the task.
+/// Parameters of a kernel's text besides the task.
 #[derive(Clone, Copy)]
 pub(super) struct Form {
     pub(super) rows: u32,

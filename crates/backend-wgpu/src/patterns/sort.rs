@@ -22,8 +22,9 @@ use std::sync::Arc;
 pub(super) const THREADS: u32 = 256;
 /// Keys of an invocation: with the digits' places, what 16 KiB hold.
 pub(super) const ITEMS: u32 = 15;
-/// Those of pairs where the adapter has 24 KiB, and of wide keys. On an H200 2^28 pairs of 4 bytes take 10.6 ms with 23 and 12.1 with 15, 10.8 with 21, 15.0
-/// with 27; keys of 8 bytes 34.8 with 13, 39.4 with 15, 37.0 with 11; keys of 4 bytes 7.86 with 15, 8.4 and more with 13 and 17.
+/// Keys of an invocation for pairs where the adapter has 24 KiB, and for wide keys. On an H200 2^28 pairs of 4 bytes take 10.6 ms with 23 and
+/// 12.1 with 15, 10.8 with 21, 15.0 with 27; keys of 8 bytes 34.8 with 13, 39.4 with 15, 37.0 with 11; keys of 4 bytes 7.86 with 15, 8.4 and more
+/// with 13 and 17.
 const ITEMS_OF_PAIRS: u32 = 23;
 const WIDE_ITEMS: u32 = 13;
 /// Values of a digit, at most.
@@ -46,7 +47,7 @@ pub(super) struct Side<'a> {
     pub(super) payload: Option<Place<'a>>,
 }
 
-/// What a dispatch reads: blocks, and the elements that they begin in, and those bound. Blocks of parts begin elsewhere, too, and are left out then.
+/// Input of a dispatch: blocks, and the elements that they begin in, and those bound. Blocks of parts begin elsewhere, too, and are left out then.
 #[derive(Clone, Copy)]
 struct Window {
     block: u64,
@@ -57,7 +58,7 @@ struct Window {
 }
 
 impl Side<'_> {
-    /// What the last pass writes: no keys where only what travels is wanted.
+    /// Returns the side that the last pass writes: no keys where only what travels is wanted.
     fn written(self, task: &SortTask) -> Self {
         if task.keys_out { self } else { Self { keys: None, ..self } }
     }
@@ -66,7 +67,7 @@ impl Side<'_> {
 /// The most rows that have a workgroup each, however few keys they have: a sort of segments takes more launches.
 const ROWS_APART: u64 = 1024;
 
-/// Which kernel of the file.
+/// Kernel of the file.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Step {
     Count,
@@ -79,7 +80,7 @@ pub(super) const fn tile(items: u32) -> u64 {
     (THREADS * items) as u64
 }
 
-/// What a kernel's text depends on.
+/// Parameters of a kernel's text.
 #[derive(Clone, Copy)]
 pub(super) struct Form {
     /// Keys of an invocation.

@@ -1,10 +1,10 @@
-//! Which form of a pattern an adapter runs: data, apart from the algorithms. No entry changes a result.
+//! Forms of the patterns that an adapter runs: data, apart from the algorithms. No entry changes a result.
 
 use crate::context::Context;
 use crate::probe::Report;
 use isowarp_core::caps::DeviceKind;
 
-/// What may be tuned.
+/// Parameters that may be tuned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Tuning {
     /// Words of an accumulator from which on a reduction walks its tiles and short rows in subgroups; none has [`NEVER`].

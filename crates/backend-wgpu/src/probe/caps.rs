@@ -1,4 +1,4 @@
-//! What core is told about the device.
+//! Capabilities of the device that core is told.
 
 use super::Report;
 use crate::context::{Context, kind};
@@ -6,7 +6,7 @@ use isowarp_core::caps::Caps;
 use isowarp_core::element::DType;
 use std::sync::OnceLock;
 
-/// What core is told about the device.
+/// Returns the capabilities of the device that core is told.
 pub(crate) fn caps(context: &Context, report: &Report) -> Caps {
     let limits = &context.limits;
     let mut dtypes = vec![DType::F32, DType::I32, DType::U32];

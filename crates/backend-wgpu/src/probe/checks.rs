@@ -8,7 +8,7 @@ pub(crate) type Expect = fn(u32, u32, u32) -> Option<u32>;
 
 /// One line of the table.
 pub(crate) struct Check {
-    /// What it is called in a witness.
+    /// Name of the check in a witness.
     pub(crate) name: &'static str,
     /// An expression of type u32.
     pub(crate) wgsl: &'static str,

@@ -18,7 +18,7 @@ fn add<A: Traced, R: Traced>(all: &mut Vec<Subject>, name: &str, f: impl FnOnce(
     all.extend(traced.ok().map(|func| Subject::new(name, func)));
 }
 
-/// How many there are.
+/// Number of compositions.
 #[cfg(test)]
 pub(super) const COUNT: usize = 68;
 

@@ -37,7 +37,7 @@ pub fn fma64_prelude(fused: bool) -> &'static str {
     if fused { include_str!("../wgsl/fma64_native.wgsl") } else { include_str!("../wgsl/fma64_integer.wgsl") }
 }
 
-/// How far a way of computing `fma` is exact.
+/// Extent to which a way of computing `fma` is exact.
 #[derive(Clone, Debug)]
 pub(super) enum Proof {
     /// On every input.
@@ -48,7 +48,7 @@ pub(super) enum Proof {
     Wrong(String),
 }
 
-/// What the built-in `fma` was measured to be, in all [`shapes::SHAPES`].
+/// Returns how exact the built-in `fma` was measured to be, in all [`shapes::SHAPES`].
 pub(super) fn proof_of_shapes(triples: &Triples, results: &[u32]) -> Proof {
     let first = |until: usize| (0..shapes::SHAPES.len()).find_map(|s| shapes::wrong(s, &triples.words[..until], results).1);
     first(triples.normal).map_or_else(|| first(triples.words.len()).map_or(Proof::Exact, Proof::Normal), Proof::Wrong)

@@ -1,4 +1,4 @@
-//! What the probe asks of subgroups: WGSL promises no place of an invocation in a subgroup, and patterns need to know it.
+//! Questions that the probe asks of subgroups: WGSL promises no place of an invocation in a subgroup, and patterns need to know it.
 
 use super::SubgroupReport;
 
@@ -95,7 +95,7 @@ fn moves(values: &[u32], rows: &[&[u32]]) -> bool {
 mod tests {
     use super::*;
 
-    /// What an adapter with these places would report.
+    /// Returns the words that an adapter with these places would report.
     fn words(size: u32, place: impl Fn(u32) -> u32) -> Vec<u32> {
         let n = THREADS as u32;
         (0..n * GROUPS as u32).flat_map(|i| [size, place(i % n) % size, place(i % n) / size, n / size, 0, 0, 0, 0, 0]).collect()

@@ -38,7 +38,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use verdict::Faults;
 
-/// What the start-up probe measured.
+/// Measurements of the start-up probe.
 #[derive(Clone, Debug)]
 pub struct Report {
     /// Whether kernels are sealed SPIR-V.
@@ -47,7 +47,7 @@ pub struct Report {
     pub controls: FloatControls,
     /// The verdict on f32 and 32-bit integers.
     pub numerics: NumericsVerdict,
-    /// How `fma` is computed.
+    /// Way in which `fma` is computed.
     pub fma: FmaKind,
     /// Whether the adapter's own `fma` is fused (it may still flush subnormals).
     pub fma_is_fused: bool,
@@ -68,7 +68,7 @@ pub struct Report {
     pub division_rounds: bool,
     /// Whether the adapter's square root was correctly rounded on every input tried.
     pub sqrt_rounds: bool,
-    /// What division and square root of f32 start from; checked for every mantissa.
+    /// Seeds that division and square root of f32 start from; checked for every mantissa.
     pub seeds: Seeds,
     /// f64, where the adapter has it.
     pub f64: Option<F64Report>,
@@ -78,11 +78,11 @@ pub struct Report {
     pub subgroup: Option<SubgroupReport>,
     /// One witness for everything that differs from its definition, facts included.
     pub witnesses: Vec<String>,
-    /// How long the probe took.
+    /// Duration of the probe.
     pub elapsed: Duration,
 }
 
-/// What the probe found about f64.
+/// Findings of the probe about f64.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct F64Report {
     /// Whether every operation is IEEE, subnormal numbers included.
@@ -95,7 +95,7 @@ pub struct F64Report {
     pub sqrt_rounds: bool,
 }
 
-/// What the probe found about subgroups.
+/// Findings of the probe about subgroups.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SubgroupReport {
     /// Lanes in the subgroups of a workgroup of 256.
@@ -106,7 +106,7 @@ pub struct SubgroupReport {
     pub works: bool,
 }
 
-/// What tells adapters apart, and what they were asked: the driver's own words, the features, and how kernels are sealed.
+/// Formats what tells adapters apart, and what they were asked: the driver's own words, the features, and how kernels are sealed.
 fn identity(context: &Context) -> String {
     let asked = (context.seal, context.keep_subnormals, context.fma);
     format!("{:?} {:?} {asked:?}", context.info, context.features)
@@ -147,7 +147,7 @@ async fn measure(context: &mut Context) -> Result<Report> {
     attempt(context).await
 }
 
-/// What is asked before anything is known.
+/// Questions that are asked before anything is known.
 struct Questions {
     facts: String,
     facts_f64: Option<String>,

@@ -1,4 +1,4 @@
-//! What operations are tried on.
+//! Operands that operations are tried on.
 
 use super::checks::Random;
 

@@ -17,7 +17,7 @@ use std::sync::OnceLock;
 pub(crate) struct Subject {
     pub(crate) name: String,
     pub(crate) func: Func,
-    /// What it is made of.
+    /// Operations that it is made of.
     pub(crate) operations: Operations,
     /// Whether it is one operation, and no composition.
     pub(crate) single: Option<Operation>,
@@ -65,9 +65,9 @@ pub(crate) enum Kind {
     Int64,
     /// f64.
     F64,
-    /// Those of f32 that an `fma` plays a part in, which is chosen before.
+    /// Subjects of f32 that an `fma` plays a part in, which is chosen before.
     Fused,
-    /// Those of f64.
+    /// Subjects of f64 that an `fma` plays a part in.
     Fused64,
 }
 
@@ -135,7 +135,7 @@ pub(crate) struct Trial {
     pub(crate) wgsl: String,
 }
 
-/// How a subject differs from its definition.
+/// Record of a subject that differs from its definition.
 #[derive(Clone, Debug)]
 pub(crate) struct Fault {
     pub(crate) subject: &'static Subject,
@@ -145,7 +145,7 @@ pub(crate) struct Fault {
 }
 
 impl Trial {
-    /// Those of the kind's subjects that are wanted.
+    /// Builds the trials of those of the kind's subjects that are wanted.
     pub(crate) fn all(kind: Kind, dialect: Dialect, wanted: impl Fn(&Subject) -> bool) -> Result<Vec<Self>> {
         let subjects: Vec<_> = kind.subjects().iter().filter(|s| wanted(s)).collect();
         let new = |some: &[&'static Subject]| Ok(Self { kind, subjects: some.to_vec(), wgsl: wgsl(kind, some, dialect)? });

@@ -9,10 +9,10 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-/// Which of the adapter's approximations lead to correctly rounded results, as the start-up probe found.
+/// Approximations of the adapter that lead to correctly rounded results, as the start-up probe found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Seeds {
-    /// What the reciprocal of a division starts from; `None` where it computes a seed of its own.
+    /// Seed that the reciprocal of a division starts from; `None` where it computes a seed of its own.
     pub reciprocal: Option<Seed>,
     /// Whether the square root starts from the inverse root.
     pub root: bool,
@@ -20,7 +20,7 @@ pub struct Seeds {
     pub byte_root: bool,
 }
 
-/// How good an approximation is.
+/// Quality of an approximation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Seed {
     /// So good that it has but to be rounded.
@@ -140,7 +140,7 @@ pub(super) fn can_pay(context: &Context) -> bool {
     kind(context.info.device_type) != DeviceKind::Cpu && context.seal.is_some()
 }
 
-/// What division and root may start from here. Asked only where that can pay and `fma` costs one instruction.
+/// Chooses the seeds that division and root may start from here. Measured only where they can pay and `fma` costs one instruction.
 pub(super) async fn choose(context: &Context, pipelines: &Arc<Pipelines>, fma: FmaKind) -> Seeds {
     if !can_pay(context) || !matches!(fma, FmaKind::Native | FmaKind::Guarded) {
         return Seeds::NONE;

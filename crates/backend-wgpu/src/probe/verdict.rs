@@ -11,7 +11,7 @@ use isowarp_core::error::Result;
 use isowarp_core::ir::{BinOp, Operation, Operations, UnOp};
 use std::sync::Arc;
 
-/// What differs from its definition.
+/// Subjects that differ from their definitions.
 #[derive(Default)]
 pub(super) struct Faults {
     all: Vec<Fault>,
@@ -19,7 +19,7 @@ pub(super) struct Faults {
     fma: Option<String>,
 }
 
-/// What this library's own kernels take 64-bit integers for granted in: positions, sorted keys, f64 in parts.
+/// Checks whether this library's own kernels take 64-bit integers for granted in an operation: positions, sorted keys, f64 in parts.
 pub(super) fn needs_of_int64(op: Operation) -> bool {
     let wide = |ty| matches!(ty, Ty::I64 | Ty::U64);
     match op {
@@ -84,7 +84,7 @@ impl Faults {
         }
     }
 
-    /// What cannot be trusted, each with a witness.
+    /// Lists the operations that cannot be trusted, each with a witness.
     pub(super) fn unproven(&self) -> Vec<(Operation, String)> {
         let mut seen = Operations::NONE;
         let mut out = Vec::new();
@@ -100,8 +100,8 @@ impl Faults {
     }
 }
 
-/// What is refused for a subject that differs: the operation, or where a composition of ones that pass is wrong, all that computes floats of this
-/// type, since then the compiler takes liberties with them, and what else the composition is made of.
+/// Lists what is refused for a subject that differs: the operation, or where a composition of ones that pass is wrong, all that computes floats
+/// of this type, since then the compiler takes liberties with them, and what else the composition is made of.
 fn blamed(subject: &Subject) -> Vec<Operation> {
     if let Some(op) = subject.single {
         return vec![op];
@@ -160,7 +160,7 @@ pub(super) async fn repair(
     };
     let mut repairs: Operations = faults.all.iter().filter_map(repairable).collect();
     if !dialect.int64 && faults.reach(needs_of_int64) {
-        // What was tried was made of 64-bit integers.
+        // The trials were made of 64-bit integers.
         repairs.insert(Operation::Bin(BinOp::MulHi, Ty::U32));
     }
     if repairs.is_empty() {

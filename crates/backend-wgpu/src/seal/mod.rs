@@ -43,7 +43,7 @@ impl FloatControls {
     };
 }
 
-/// How a module is sealed.
+/// Options with which a module is sealed.
 #[derive(Clone, Copy, Debug)]
 pub struct SealOptions {
     /// Execution modes to ask for.
@@ -103,7 +103,7 @@ pub enum Indices {
     Trapped,
 }
 
-/// How one storage buffer of a kernel is used.
+/// Use of one storage buffer of a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Access {
     /// `var<storage, read>`.
@@ -112,7 +112,7 @@ pub enum Access {
     ReadWrite,
 }
 
-/// What a host has to know of an entry point.
+/// Properties of an entry point that a host has to know.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Interface {
     /// Storage buffers of group 0, by binding number.

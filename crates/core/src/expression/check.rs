@@ -131,7 +131,7 @@ fn describe(kind: Kind) -> String {
     }
 }
 
-/// What two operands that must have one type have in common.
+/// Returns the common kind of two operands that must have one type.
 fn join(at: usize, what: &str, a: Kind, b: Kind) -> Result<Kind, Fault> {
     let fault = |advice: String| Err(Fault::new(at, format!("`{what}` of {} and {}; {advice}", describe(a), describe(b))));
     match (a, b) {
@@ -249,7 +249,7 @@ fn call(at: usize, function: Builtin, args: &[Kind]) -> Result<(Kind, Kind), Fau
     }
 }
 
-/// What can only be refused once the type is settled.
+/// Refuses what can only be refused once the type is settled.
 fn fits(item: &Item) -> Result<(), Fault> {
     let ty = item.ty;
     let settled = Kind::Is(ty);
@@ -271,7 +271,7 @@ fn fits(item: &Item) -> Result<(), Fault> {
     }
 }
 
-/// What is wrong with a decimal literal of which a float type would make an infinity, or a zero that it is not.
+/// Describes the fault of a decimal literal of which a float type would make an infinity, or a zero that it is not.
 fn out_of_range(n: &Number, ty: Ty) -> Option<String> {
     let found = match (n.form, ty) {
         (Form::Bits(_), _) => return None,

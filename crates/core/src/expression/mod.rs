@@ -47,7 +47,7 @@ pub const MAX_TEXT: usize = 16 * 1024;
 /// Names of the inputs.
 const INPUTS: [&str; 4] = ["x", "y", "z", "w"];
 
-/// What is wrong, and at which byte.
+/// Fault of a text: the message, and the byte that it is at.
 #[derive(Debug)]
 struct Fault {
     at: usize,

@@ -61,7 +61,7 @@ impl Infix {
         }
     }
 
-    /// How tightly it binds; higher is tighter.
+    /// Returns its binding power; higher is tighter.
     pub(super) const fn power(self) -> u8 {
         match self {
             Self::Or => 1,
@@ -90,7 +90,7 @@ pub(super) struct Number {
     pub(super) negative: bool,
 }
 
-/// How a number was written.
+/// Notation in which a number was written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Form {
     Integer,
@@ -99,7 +99,7 @@ pub(super) enum Form {
     Bits(u32),
 }
 
-/// What a node computes.
+/// Computation of a node.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) enum What {
     Number(Number),
@@ -113,7 +113,7 @@ pub(super) enum What {
     Call(Builtin, Vec<Id>),
 }
 
-/// What is known of a node's type before it meets others.
+/// Type of a node as far as it is known before the node meets others.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Kind {
     /// A type of its own.

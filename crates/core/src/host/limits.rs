@@ -1,4 +1,4 @@
-//! What limits the memory of a process, as Linux says it in files. Elsewhere there are none, and nothing is known.
+//! Limits of the memory of a process, as Linux says them in files. Elsewhere there are none, and nothing is known.
 
 use std::fs;
 use std::path::{Component, Path, PathBuf};

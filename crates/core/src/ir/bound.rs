@@ -1,4 +1,4 @@
-//! What an operator's results cannot exceed.
+//! Bounds that an operator's results cannot exceed.
 
 use super::node::{BinOp, Func, Id, Node, UnOp};
 use crate::element::Ty;

@@ -37,7 +37,7 @@ pub(crate) struct Graph {
     visible: Vec<Id>,
     /// The same, to look up in, once there are more than [`FEW`].
     table: Table,
-    /// How many nodes, and how many visible ones, there were when each block that is open was opened.
+    /// Numbers of nodes, and of visible ones, at the time when each block that is open was opened.
     scopes: Vec<(Id, usize)>,
     /// Closed blocks, in order and apart: values in them are of no use outside.
     closed: Vec<Range<Id>>,
@@ -309,7 +309,7 @@ impl Graph {
 
     pub(crate) fn select(&mut self, c: Id, a: Id, b: Id) -> Id {
         match self.bits(c) {
-            // What was chosen is no product to a sum, as it is none where the choice is made later.
+            // The chosen node is no product to a sum, as it is none where the choice is made later.
             Some(x) => self.settled(if x != 0 { a } else { b }),
             None if a == b => a,
             None => {

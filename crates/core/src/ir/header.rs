@@ -20,7 +20,7 @@ pub enum Language {
     Cuda,
 }
 
-/// How definitions are written in WGSL.
+/// Options by which definitions are written in WGSL.
 const OPTIONS: WgslOptions = WgslOptions { fma: WgslFma::Prelude, numerics: Numerics::Strict, repairs: Operations::NONE };
 
 /// The text of a header: every elementary function as `iw_exp(x)`, `iw_pow(x, y)`, ..., and for WGSL the correctly rounded `iw_div` and

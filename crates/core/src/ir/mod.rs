@@ -67,7 +67,7 @@ pub enum OpError {
     /// An operator with the wrong number or types of operands or results.
     #[error("{what}: expected ({expected}), found ({found})")]
     Signature {
-        /// Which operator.
+        /// Name of the operator.
         what: &'static str,
         /// Types wanted.
         expected: String,
@@ -77,7 +77,7 @@ pub enum OpError {
     /// An expression text that does not parse.
     #[error("{message}\n  {text}\n  {caret}")]
     Parse {
-        /// What is wrong.
+        /// Description of the fault.
         message: String,
         /// The text.
         text: String,

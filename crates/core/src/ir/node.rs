@@ -58,7 +58,7 @@ impl UnOp {
         Self::SqrtApprox,
     ];
 
-    /// What it is called in messages and in the names of functions.
+    /// Returns its name in messages and in the names of functions.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -147,7 +147,7 @@ impl BinOp {
         Self::DivApprox,
     ];
 
-    /// What it is called in messages and in the names of functions.
+    /// Returns its name in messages and in the names of functions.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -211,7 +211,7 @@ pub enum Node {
     /// One of two blocks of nodes, of which only one has to be computed. The nodes `this+1..then_end` belong to the first block,
     /// `then_end..else_end` to the second.
     Branch {
-        /// Which block.
+        /// Condition that selects the block.
         cond: Id,
         /// End of the first block.
         then_end: Id,
@@ -273,7 +273,7 @@ impl Node {
     }
 }
 
-/// What an operator takes.
+/// Parameter of an operator.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Param {
     /// A value.
@@ -298,7 +298,7 @@ impl Param {
 /// An operator: a typed graph with any number of results. Immutable, hashable, and the same for the same source on every machine.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Func {
-    /// What it takes.
+    /// Parameters that it takes.
     pub params: Vec<Param>,
     /// Its operations in order.
     pub nodes: Vec<Node>,

@@ -54,11 +54,11 @@ pub struct Fetched<'a> {
     pub index: &'a PtxValue,
     /// The index as the sum of a value parameter and a constant, if that is what it is.
     pub sum: Option<(u16, i64)>,
-    /// Which of the sets of arguments it belongs to.
+    /// Index of the set of arguments that it belongs to.
     pub lane: usize,
 }
 
-/// How a graph's array parameters are fetched from.
+/// Callback that fetches from a graph's array parameters.
 pub type Fetch<'a> = &'a mut dyn FnMut(&mut Ptx, Fetched<'_>) -> PtxValue;
 
 impl Ptx {
@@ -199,7 +199,7 @@ impl Ptx {
         let Some((at, _)) = self.last.take().filter(|(_, reg)| *reg == v.reg) else {
             return self.line(format!("mov.b32 {word}, {}", v.reg));
         };
-        // What an instruction writes is its first operand.
+        // The first operand of an instruction is the one that it writes.
         let line = self.text[at..].replacen(&v.reg, word, 1);
         self.text.truncate(at);
         self.text.push_str(&line);

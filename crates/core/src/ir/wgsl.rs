@@ -15,10 +15,10 @@ use crate::element::{DType, Ty};
 use core::fmt::Write as _;
 use std::collections::BTreeSet;
 
-/// How a graph is written.
+/// Options by which a graph is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WgslOptions {
-    /// How a fused multiply-add of f32 is written.
+    /// Form in which a fused multiply-add of f32 is written.
     pub fma: WgslFma,
     /// Strict calls the numerics prelude for division, square root and elementary functions, Fast the built-ins.
     pub numerics: Numerics,
@@ -26,7 +26,7 @@ pub struct WgslOptions {
     pub repairs: Operations,
 }
 
-/// How a fused multiply-add of f32 is written.
+/// Form in which a fused multiply-add of f32 is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WgslFma {
     /// The built-in, which is fused.
@@ -115,7 +115,7 @@ pub(super) fn wgsl_definition_4(f: &Func, name: &str, options: WgslOptions, call
     joint::function(f, name, (options, Form::Joint { rolls: true }), (&[], &[]), calls)
 }
 
-/// What a name stands for in the text.
+/// Values that a name stands for in the text.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Form {
     /// One element's value.

@@ -29,7 +29,7 @@ const TANH: [u32; 7] = [
     0xb9bb_e6a0, // -0.00035839248
 ];
 
-/// What sinh and cosh share. With x = n · ln 2 + r and a = 2^(n-1), b = 2^(-n-1):
+/// Parts that sinh and cosh share. With x = n · ln 2 + r and a = 2^(n-1), b = 2^(-n-1):
 /// sinh x = (a - b) · cosh r + (a + b) · sinh r, and cosh x has a - b and a + b exchanged.
 struct Halves<A: Arith> {
     a: A::F,

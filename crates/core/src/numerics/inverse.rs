@@ -44,7 +44,7 @@ fn minus<A: Arith>(hi: A::F, low: A::F, z: A::F, t: A::F) -> A::F {
 #[inline(always)]
 fn atan_tail<A: Arith>(z: A::F, low: A::F) -> A::F {
     let square = A::mul(z, z);
-    // What rounding z² lost, times the derivative of the polynomial part, which is near -0.16 where that matters.
+    // The part that rounding z² lost, times the derivative of the polynomial part, which is near -0.16 where that matters.
     let lost = A::mul(A::fma(z, z, A::neg(square)), z);
     // low / (1 + z²), for which low · (1 - z²/2) is near enough
     let low = A::fma(A::mul(low, f::<A>(-0.5)), square, low);

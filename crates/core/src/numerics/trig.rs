@@ -129,7 +129,7 @@ fn tan_kernel<A: Arith>(angle: &Angle<A>) -> A::F {
     let square = A::mul(r, r);
     // low · (1 + tan² r), with r² + r⁴ for tan² r
     let low = A::fma(low, A::fma(square, square, square), low);
-    // What rounding r² lost, times the derivative of the polynomial part, which is near 0.55 where that matters.
+    // The part that rounding r² lost, times the derivative of the polynomial part, which is near 0.55 where that matters.
     let lost = A::mul(A::fma(r, r, A::neg(square)), r);
     let low = A::fma(lost, f::<A>(0.55), low);
     let t = A::fma(A::mul(r, square), poly::<A>(square, &TAN), low);

@@ -18,7 +18,7 @@ use crate::patterns::map::collect;
 use fixed::{Sources, power_of_two};
 use std::sync::Arc;
 
-/// What becomes of a fixed-point sum outside the bits that it has.
+/// Treatment of a fixed-point sum outside the bits that it has.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub enum Overflow {
     /// It is taken modulo 2^64 or 2^32. No scratch.

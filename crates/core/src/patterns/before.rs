@@ -12,12 +12,12 @@ use std::sync::Arc;
 /// Elements that a word numbers.
 const MOST: u64 = 1 << 32;
 
-/// What a parameter of an operator becomes for another element.
+/// Form that a parameter of an operator takes for another element.
 #[derive(Clone, Copy)]
 pub(super) enum Moved {
     /// The same at every element.
     Same(u16),
-    /// That element's index.
+    /// Index of that element.
     Index(Ty),
     /// A fetch from this array; elements of it from one to the next.
     Fetch { array: u16, stride: u32 },

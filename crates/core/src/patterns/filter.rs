@@ -7,7 +7,7 @@ use crate::caps::{Numerics, NumericsVerdict};
 use crate::element::{DType, Element};
 use crate::error::{Error, Result};
 
-/// What a window reads outside the image.
+/// Pixels that a window reads outside the image.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Hash)]
 pub enum Border {
     /// The nearest pixel of the edge.
@@ -49,7 +49,7 @@ impl Border {
     }
 }
 
-/// What a window computes.
+/// Computation of a window.
 #[derive(Clone, PartialEq, Debug)]
 pub enum FilterKind {
     /// Weighted sum over `size * size` pixels, `size` 3 or 5, weights row by row. A single pixel of weight 1 is a copy.
@@ -155,9 +155,9 @@ impl FilterKind {
 /// A filter as data.
 #[derive(Clone, PartialEq, Debug)]
 pub struct FilterTask {
-    /// What a window computes.
+    /// Computation of a window.
     pub kind: FilterKind,
-    /// What it reads outside.
+    /// Pixels that it reads outside.
     pub border: Border,
     /// Rows.
     pub height: u32,

@@ -27,7 +27,7 @@ use crate::input::{Input, array, index, scalar};
 use crate::ir::{ArrayExpr, Expr, lit};
 use call::{bits_of_group, of_bits};
 
-/// What the lanes of a warp do for each other, for groups of any width.
+/// Operations that the lanes of a warp do for each other, for groups of any width.
 ///
 /// The array is cut into groups of `width` consecutive elements; the last one may be shorter. A width need not be a power of two, and may be wider
 /// than any subgroup of a device; one above the number of elements is taken for it. The place of an element is its index in its group.

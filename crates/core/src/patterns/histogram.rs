@@ -27,7 +27,7 @@ pub use total::HistogramTotal;
 use super::MapTask;
 use crate::backend::Run;
 
-/// How many samples fall into each bin, or what their weights come to.
+/// Number of samples that fall into each bin, or the sum of their weights.
 ///
 /// Samples are a buffer or any other input, computed where they are counted. What bins there are is said by [`even_bins`], [`bins_between`] edges, or an
 /// operator of your own ([`binned`]), or by [channels](channels_alike) of pixels; a tuple of two or three of these has the bins of an array in row-major order. There are up to 2^20 bins.

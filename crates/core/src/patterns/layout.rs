@@ -36,7 +36,7 @@ impl ImageLayout {
     /// Every layout.
     pub const ALL: [Self; 3] = [Self::Nchw, Self::Nhwc, Self::Chwn];
 
-    /// Which of N, C, H, W each place holds.
+    /// Returns which of N, C, H, W each place holds.
     #[must_use]
     pub const fn axes(self) -> [usize; 4] {
         match self {

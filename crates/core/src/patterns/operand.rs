@@ -36,12 +36,12 @@ impl<B: Backend, T: Scalar> Operand<B, T> {
         Ok(ir::pack(params.to_vec(), || Source::exprs(&self, &mut { first }))?)
     }
 
-    /// How many leaves there are.
+    /// Counts the leaves.
     pub(super) fn leaves(&self) -> u16 {
         self.c.params.len() as u16
     }
 
-    /// How many values there are.
+    /// Counts the values.
     pub(super) fn len(&self) -> Result<u64> {
         self.c.len()
     }

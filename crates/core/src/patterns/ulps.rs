@@ -13,7 +13,7 @@ type Words = (Expr<u32>, Expr<u32>, Expr<u32>);
 /// Words before the counts.
 const HEAD: u64 = 6;
 
-/// How far the elements of two arrays are from each other.
+/// Distances between the elements of two arrays.
 ///
 /// A pair's distance is that of [`ulp_distance`](Expr::ulp_distance): the number of floats from one to the other. Pairs of NaN and a number are counted
 /// apart, as 0 in all else. All results are integers, so they are exact. Three passes over the inputs; scratch is that of a reduction and of a histogram

@@ -110,7 +110,7 @@ impl<B: Backend, T: Element> Input<B> for Constants<T> {
     }
 }
 
-/// How many of the limits the first word is above.
+/// Counts the limits that the first word is above.
 fn searched(blocks: &Blocks, limits: ArrayExpr<u32>) -> Expr<u32> {
     let [word, ..] = blocks.block(lit(0));
     (0..HALVINGS).rev().fold(lit(0u32), |count, halving| {
@@ -175,7 +175,7 @@ fn rejected(blocks: &Blocks, densities: ArrayExpr<f32>) -> Expr<u32> {
     (base + d).cast()
 }
 
-/// How far from a mean counts have an entry: beyond, densities are less than the least bounds.
+/// Returns how far from a mean counts have an entry: beyond, densities are less than the least bounds.
 fn reach(mean: f32) -> f32 {
     (8.0 * mean.sqrt() + 20.0).ceil()
 }

@@ -117,7 +117,7 @@ impl Source for Words {
 
     fn exprs(&self, next: &mut u16) -> Block {
         let (a, b, c, d, low, high) = self.draw.numbers(self.before() << 30).exprs(next);
-        // That the first element begins a block is part of the kernel.
+        // The kernel depends on whether the first element begins a block.
         let whole = self.before() == 0;
         // A block has 2^shift elements.
         let shift = if self.each == Each::One { 2 } else { 1 };

@@ -56,7 +56,7 @@ impl<'a> Lazy<'a> {
         Ok(Self { sides, key, value, bound })
     }
 
-    /// Which of a table's kernels are for keys of this type.
+    /// Returns the index of a table's kernels for keys of this type.
     fn row(&self) -> usize {
         self.key.ty().words() - 1
     }

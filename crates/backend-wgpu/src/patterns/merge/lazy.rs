@@ -67,7 +67,7 @@ impl<'a> Lazy<'a> {
         Program { operators: Operators::Computed(&self.computed), signature: &self.operands.signature, numerics: self.numerics, ..program }
     }
 
-    /// What a kernel repeats that reads each of an invocation's elements in a place of its own.
+    /// Returns the weight that a kernel repeats where it reads each of an invocation's elements in a place of its own.
     pub(super) fn weight(&self) -> u32 {
         self.computed.iter().map(|c| c.func.weight()).sum()
     }

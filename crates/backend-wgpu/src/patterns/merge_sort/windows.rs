@@ -31,7 +31,7 @@ const SKIP_VALUES: usize = 14;
 struct Window {
     first: u64,
     len: u64,
-    /// How many places from its first key on are in no later window; the last window has the run's end, too.
+    /// Number of places from its first key on that are in no later window; the last window has the run's end, too.
     places: u64,
 }
 
@@ -46,7 +46,7 @@ fn windows(len: u64, most: u64, overlap: u64) -> Vec<Window> {
     found
 }
 
-/// How often all windows are gone through, until every search among `keys` has ended. Each time every search makes a step or more, and one among no
+/// Counts the passes through all windows until every search among `keys` has ended. In each, every search makes a step or more, and one among no
 /// more than `overlap` keys lies in one window of either run.
 fn rounds(mut keys: u64, overlap: u64) -> u32 {
     let mut rounds = 1;
@@ -141,7 +141,7 @@ mod tests {
             for w in &found {
                 assert!(w.first == next && w.len <= most);
                 next += w.places;
-                // What begins at the last of its places.
+                // The overlap that follows the last of its places lies in the window.
                 assert!(w.first + w.len == len || w.places - 1 + overlap < w.len, "{w:?}");
             }
             assert_eq!(next, len + 1, "{len}, {most}, {overlap}");

@@ -117,7 +117,7 @@ fn check<K: Element, T: Sample + Scalar + Element<Reg = T>>(gpu: &Wgpu, what: &s
         op: impl Combine<T>,
     ) -> (Buffer<B, K>, Buffer<B, T>, Buffer<B, u32>) {
         let n = x.len() as usize;
-        // What lies behind the last run stays.
+        // Elements that lie behind the last run stay.
         let out = (d.upload(&vec![K::zeroed(); n]).expect("upload"), d.upload(&vec![T::zeroed(); n]).expect("upload"));
         let count = d.upload(&[7u32]).expect("upload");
         d.reduce(x, op).by_key(keys).write_to(((&out.0, &out.1), &count)).expect("reduced");
@@ -142,7 +142,8 @@ macro_rules! order {
 #[test]
 fn runs_around_every_edge_are_reduced_as_slices() {
     let gpu = device();
-    // What an invocation, a part, a tile and a block take, and one less and more; then what an invocation leaves to all, and these to the list.
+    // Lengths that an invocation, a part, a tile and a block take, and one less and more; then those that an invocation leaves to all, and these
+    // to the list.
     for edge in [4, 8, 16, 32, 64, 1024, 2048, 4096, 8192] {
         for length in edge - 1..=edge + 1 {
             check::<_, f32>(gpu, &format!("runs of {length}"), &keys(20_011, &[length]), order!());

@@ -1,4 +1,4 @@
-//! What workgroup memory holds before a kernel writes it.
+//! Contents of workgroup memory before a kernel writes it.
 
 use super::own_device;
 use crate::binds::Binding;
@@ -12,7 +12,7 @@ const WORDS: u64 = 2048;
 const GROUPS: u64 = 1024;
 const MARK: u32 = 0xfeed_f00d;
 
-/// What each workgroup finds, before it leaves marks for the next.
+/// Returns what each workgroup finds, before it leaves marks for the next.
 fn found(device: &Wgpu, kernel: &Kernel) -> Vec<u32> {
     let bytes = WORDS * GROUPS * 4;
     let y = device.allocate_bytes(bytes).expect("memory");

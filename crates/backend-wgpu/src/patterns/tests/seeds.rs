@@ -28,7 +28,7 @@ fn found(ranges: &[Range], text: &str) -> Seeds {
     pollster::block_on(measure(context, &Arc::new(Pipelines::new(context)), text, ranges)).expect("measured")
 }
 
-/// What the check finds where the adapter gives these bits for the `bits` of its approximations.
+/// Returns what the check finds where the adapter gives these bits for the `bits` of its approximations.
 fn found_with(change: &str) -> Seeds {
     let mut text = over_exact_fma(&wgsl(FEW.len()).expect("text"));
     for seed in ["1.0f / b", "inverseSqrt(x)"] {

@@ -46,7 +46,7 @@ fn segments_of_every_type_operator_and_form() {
     }
 }
 
-/// What a device has to run.
+/// Tasks that a device has to run.
 trait Runs:
     Segmented
     + Sort

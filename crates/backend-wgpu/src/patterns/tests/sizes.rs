@@ -1,4 +1,4 @@
-//! How much a driver has to compile: the SPIR-V instructions of kernels with every call inlined, as drivers do.
+//! Amount of code that a driver has to compile: the SPIR-V instructions of kernels with every call inlined, as drivers do.
 
 use super::texts::{BITS, GUARDED, NATIVE, SEEDED, map_of, planned, signature};
 use super::trees::{scan_signature, tree};
@@ -22,7 +22,7 @@ use std::sync::Arc;
 fn inlined(words: &[u32]) -> usize {
     const FUNCTION: u16 = 54;
     const CALL: u16 = 57;
-    // What inlining takes away: functions, parameters, calls, labels, returns.
+    // Instructions that inlining takes away: functions, parameters, calls, labels, returns.
     const FRAME: [u16; 7] = [FUNCTION, 55, 56, CALL, 248, 253, 254];
     let mut functions: HashMap<u32, (usize, Vec<u32>)> = HashMap::new();
     let mut current = 0;

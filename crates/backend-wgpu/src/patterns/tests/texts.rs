@@ -395,7 +395,7 @@ fn merge_sorts_of_every_type_and_form() {
     let signature = signature(&[], &[]);
     let check = |before: &Func, dtype: DType| {
         use merge_sort::Step;
-        // What is seen through windows is not one tile.
+        // Elements that are seen through windows are not one tile.
         for (step, windows) in [
             (Step::Tiles, false),
             (Step::Tiles, true),

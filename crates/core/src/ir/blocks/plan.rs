@@ -50,7 +50,7 @@ impl Plan {
                 Node::Loop { .. } => loops.iter().filter(|body| body.at == i as Id).flat_map(|body| &body.from).for_each(|&a| read(a)),
                 _ => Func::operands(node, read),
             }
-            // What is read lane by lane needs a whole column, even of a constant.
+            // Operands that are read lane by lane need whole columns, even constants.
             match *node {
                 Node::Fetch(_, a) | Node::Branch { cond: a, .. } => whole[a as usize] = true,
                 Node::Call1(..) | Node::Call2(..) => Func::operands(node, |a| whole[a as usize] |= constant(a as usize)),

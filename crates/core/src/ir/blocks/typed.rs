@@ -20,7 +20,7 @@ pub(super) struct Operand<'a> {
 /// Instruction set that the loops are compiled for; only one that the processor was found to have is made.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Instructions {
-    /// Those that every processor of the architecture has.
+    /// Instructions that every processor of the architecture has.
     Portable,
     #[cfg(target_arch = "x86_64")]
     Avx2,

@@ -1,4 +1,4 @@
-//! Which fused multiply-adds a device that takes subnormal numbers for zeros computes right.
+//! Fused multiply-adds that are computed right by a device that takes subnormal numbers for zeros.
 
 use super::Writer;
 use crate::element::Ty;

@@ -102,7 +102,7 @@ impl Writer<'_> {
             }
         }
         self.loop_over(stages.len(), &cases, &callees, &slots);
-        // What no call needs comes behind them.
+        // Nodes that no call needs come behind them.
         let end = self.f.nodes.len() as Id;
         let results = self.f.results.clone();
         self.bind(from..end, &results, stages.len(), &stages, &slots, 1);

@@ -1,4 +1,4 @@
-//! Which of 32 spins flip: everything is done for all of them at once, a bit each.
+//! Choice of the spins that flip, of 32: everything is done for all of them at once, a bit each.
 
 use super::Acceptance;
 use super::lattice::Lattice;
@@ -19,7 +19,7 @@ fn full(a: Word, b: Word, c: Word) -> (Word, Word) {
     (half ^ c, a & b | half & c)
 }
 
-/// How many of four or six bits are set, in binary.
+/// Counts the set bits among four or six, in binary.
 pub(super) fn counted(bits: &[Word]) -> [Word; 3] {
     let (sum, carry) = full(bits[0], bits[1], bits[2]);
     if bits.len() == 4 {

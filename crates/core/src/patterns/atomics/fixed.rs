@@ -31,7 +31,7 @@ pub trait FixedPoint: Scalar + Element<Reg = Self> {
     fn add_saturating<B: Histogram, I: IndexElement>(sources: &Sources<'_, B, I>, out: &Buffer<B, Self>) -> Result<()>;
 }
 
-/// What is scaled, rounded and added, and where.
+/// Values that are scaled, rounded and added, and where they are added.
 pub struct Sources<'a, B: Histogram, I: IndexElement> {
     pub(super) device: &'a B,
     pub(super) values: &'a Buffer<B, f32>,

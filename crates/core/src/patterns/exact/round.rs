@@ -71,7 +71,7 @@ impl Limbs {
             let left = word & (lit(u32::MAX) >> (lit(31u32) - bit));
             let full = (quotient >> (bits - 1)).ne(zero);
             let nothing = quotient.eq(zero) & (rest | left).eq(0);
-            // What is doubled may have a bit more than a word, and is not below the divisor then.
+            // The doubled rest may have a bit more than a word, and is not below the divisor then.
             let doubled = (rest << 1) | ((word >> bit) & 1u32);
             let fits = (rest >> 31).ne(0) | doubled.ge(divisor);
             let by_word = full | nothing;

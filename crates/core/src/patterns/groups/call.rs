@@ -1,4 +1,4 @@
-//! What all patterns of groups check, and the bits of their conditions.
+//! Checks that all patterns of groups make, and the bits of their conditions.
 
 use super::{BallotTask, Groups, MASK_WIDTH, Peers, PeersTask};
 use crate::backend::{Backend, Run};

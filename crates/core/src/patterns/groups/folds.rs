@@ -15,7 +15,7 @@ use crate::ops::Combine;
 use crate::patterns::map::collect;
 use crate::patterns::{Reduce, check_aliasing};
 
-/// What the lanes of a warp fold together, for groups of any width: those of [`Groups`].
+/// Folds that the lanes of a warp compute together, for groups of any width: those of [`Groups`].
 ///
 /// # Order of evaluation
 /// A group is reduced as the slice of its elements would be by [`Reduce`], and scanned as by [`Scan`](crate::patterns::Scan), so there is one result, whatever

@@ -20,7 +20,7 @@ impl<B: Launcher> Planned<B> for BallotTask {
 }
 
 impl PeersTask {
-    /// What the kernel's text depends on.
+    /// Returns the parameters that the kernel's text depends on.
     #[must_use]
     pub fn choices(&self) -> [Choice; 2] {
         [("kind", self.peers as u32), ("words", self.func.result_words() as u32)]

@@ -19,18 +19,18 @@ pub struct BallotTask {
     pub numerics: Numerics,
 }
 
-/// What is written for each element of [`PeersTask`].
+/// Values that are written for each element of [`PeersTask`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub enum Peers {
     /// Bit `k`: element `k` of the group has the same key.
     Mask,
     /// The lowest such `k`; and, in a second output, how many there are.
     First,
-    /// How many of them are before the element; and, in a second output, how many there are.
+    /// Number of them that are before the element; and, in a second output, how many there are.
     Rank,
 }
 
-/// Which elements of its group of up to [`MASK_WIDTH`] neighbours have the key of an element, as data.
+/// Elements that have the key of an element in its group of up to [`MASK_WIDTH`] neighbours, as data.
 #[derive(Clone, Debug)]
 pub struct PeersTask {
     /// One parameter a leaf; its result is a key's bits, `u32` or `u64`.
@@ -39,7 +39,7 @@ pub struct PeersTask {
     pub n: u64,
     /// Elements of a group, 1 to [`MASK_WIDTH`].
     pub width: u32,
-    /// What is written.
+    /// Values that are written.
     pub peers: Peers,
     /// Strict or fast.
     pub numerics: Numerics,

@@ -1,4 +1,4 @@
-//! What is counted: even bins, bins between edges, bins of an operator, and their products.
+//! Bins that samples are counted in: even bins, bins between edges, bins of an operator, and their products.
 
 use super::sample::{Next, Rule, Sample, search};
 use crate::backend::{Backend, Leaf};
@@ -14,7 +14,7 @@ pub const MAX_BINS: u64 = 1 << 20;
 /// Samples and the bins that they fall into: [`even_bins`], [`bins_between`], [`binned`], or two or three of these in a tuple, whose bins are those of
 /// an array in row-major order.
 pub trait Bins<B: Backend> {
-    /// How many there are.
+    /// Returns the number of bins.
     ///
     /// # Errors
     /// [`Error::TooLarge`] above 2^20, [`Error::InvalidArgument`] for none.

@@ -18,7 +18,7 @@ pub(super) const MOST: u64 = 1 << 41;
 
 /// The bits of a type of floats that have exact sums.
 pub(crate) trait Exact: Element<Reg = Self> + Scalar {
-    /// How they are added up.
+    /// Kind of sum by which they are added up.
     const SUM: HistogramSum;
     /// Sums that a map sees together: less than 128 MiB of them, which every adapter binds.
     const IN_A_MAP: u64;
@@ -141,7 +141,7 @@ impl Exact for u64 {
     }
 }
 
-/// What a sum is rounded by.
+/// Parts of a sum that it is rounded by.
 struct Top<W> {
     /// The highest word of the absolute value that is not zero.
     high: Expr<W>,

@@ -24,7 +24,7 @@ pub trait Sample: Element<Reg = Self> + Scalar + Num {
     fn bin(x: Expr<Self>, rule: &Rule, next: &mut Next<'_>) -> Expr<u32>;
 }
 
-/// How a sample becomes the number of its bin; numbers that are known when it is asked for, so that one kernel serves all bounds.
+/// Rule by which a sample becomes the number of its bin; numbers that are known when it is asked for, so that one kernel serves all bounds.
 #[doc(hidden)]
 #[derive(Clone, Debug)]
 pub struct Rule {
@@ -123,8 +123,8 @@ impl Rule {
     }
 }
 
-/// How many edges are not above the sample, less one: its bin, or more than any where there is none. `most` is not below their number, and part of the
-/// kernel's text.
+/// Counts the edges that are not above the sample, less one: its bin, or more than any where there is none. `most` is not below their number, and
+/// part of the kernel's text.
 pub(super) fn search<T: Element>(x: Expr<T::Reg>, edges: ArrayExpr<T>, len: Expr<u32>, most: u32) -> Expr<u32>
 where
     T::Reg: Num,

@@ -16,7 +16,7 @@ use crate::ir::{Expr, Func};
 use crate::patterns::{Map as _, MapTask};
 use std::sync::Arc;
 
-/// What is added to a bin for each of its samples.
+/// Summand that is added to a bin for each of its samples.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub enum HistogramSum {
     /// One. The output is `u32` or `u64`.
@@ -61,7 +61,7 @@ pub struct HistogramTask {
     pub n: u64,
     /// Bins.
     pub bins: u64,
-    /// What is added up.
+    /// Summand that is added up.
     pub sum: HistogramSum,
     /// Whether the output is cleared first; else it is added to.
     pub clears: bool,

@@ -55,14 +55,14 @@ enum Way {
     Back,
 }
 
-/// What is enqueued, places being elements from the array's start and the memory's.
+/// Step that is enqueued, places being elements from the array's start and the memory's.
 #[derive(Clone, PartialEq, Eq, Debug)]
 enum Step {
     Copy { axes: Vec<Axis>, way: Way, from: u64, to: u64 },
     Tiles { task: TileTransposeTask, at: u64 },
 }
 
-/// How matrices of `m` rows and `n` columns are transposed.
+/// Plan by which matrices of `m` rows and `n` columns are transposed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Plan {
     batch: u64,
@@ -84,7 +84,7 @@ struct Cut {
     part: u64,
     /// Slabs, or parts of one, that go through memory together.
     group: u64,
-    /// What is left of the shorter axis, and of the longer one.
+    /// Rest of the shorter axis, and of the longer one.
     left: [u64; 2],
 }
 
@@ -104,7 +104,7 @@ impl Cut {
         self.side * self.short * self.part
     }
 
-    /// What is left lies in memory after the pieces, what the shorter axis left first.
+    /// Places the rests in memory after the pieces, that of the shorter axis first.
     fn places(&self, long: u64) -> [u64; 3] {
         let pieces = (self.piece() * self.group).next_multiple_of(64);
         let first = pieces + (self.left[0] * long).next_multiple_of(64);
@@ -232,7 +232,7 @@ impl Plan {
         [Step::Copy { axes: out, way: Way::Out, from: at + from, to: 0 }, Step::Copy { axes: back, way: Way::Back, from: 0, to: at + to }]
     }
 
-    /// What tiles leave out: where it begins (row and column), its rows and columns, where it lies in memory.
+    /// Returns the parts that tiles leave out: where each begins (row and column), its rows and columns, where it lies in memory.
     fn ends(&self) -> [([u64; 2], [u64; 2], u64); 2] {
         let (cut, m, n) = (&self.cut, self.m, self.n);
         let (short, long) = (cut.side * cut.short, cut.side * cut.tile());

@@ -264,14 +264,14 @@ fn others(task: &LayoutTask, plane: Plane) -> impl Iterator<Item = Axis> + '_ {
     (0..task.axes.len()).rev().filter(move |&k| k != plane.from && k != plane.to).map(|k| task.axes[k])
 }
 
-/// What the text of a kernel depends on that turns planes of elements of this size, by units or not, with so many axes of a batch.
+/// Returns the parameters of the text of a kernel that turns planes of elements of this size, by units or not, with so many axes of a batch.
 #[must_use]
 pub fn plane_choices(size: u64, vector: bool, batch: usize) -> [Choice; 4] {
     [("size", size as u32), ("v", per_unit(size) as u32), ("vector", vector.into()), ("batch", batch as u32)]
 }
 
 impl LayoutTask {
-    /// What the text of a kernel depends on that moves so many bytes at once.
+    /// Returns the parameters of the text of a kernel that moves so many bytes at once.
     #[must_use]
     pub fn choices(&self, unit: u64) -> [Choice; 3] {
         let atomic = unit < 4 && !self.is_dense();

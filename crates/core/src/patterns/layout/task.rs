@@ -26,7 +26,7 @@ pub struct LayoutTask {
 /// `i * side + j` and `j * side + i` change places. Raw bits of the output's element size move. There is no leaf.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub struct TransposeTask {
-    /// How many; at least one.
+    /// Number of planes; at least one.
     pub planes: u64,
     /// Rows and columns of each; at least two.
     pub side: u64,
@@ -37,7 +37,7 @@ pub struct TransposeTask {
 /// below `rows` and `v` below `width`. Raw bits of the output's element size move. There is no leaf.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub struct TileTransposeTask {
-    /// How many grids; at least one.
+    /// Number of grids; at least one.
     pub planes: u64,
     /// Elements from one to the next; not less than they are long.
     pub step: u64,

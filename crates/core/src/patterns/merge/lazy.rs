@@ -29,13 +29,13 @@ pub struct Sides {
 }
 
 impl Sides {
-    /// How many of the leaves are the first input's.
+    /// Returns the number of leaves that are the first input's.
     #[must_use]
     pub fn split(&self) -> usize {
         self.each[0].params.len()
     }
 
-    /// What all leaves are to an operator over them.
+    /// Returns the parameters that all leaves are to an operator over them.
     #[must_use]
     pub fn params(&self) -> Vec<Param> {
         self.each.iter().flat_map(|f| f.params.iter().copied()).collect()
@@ -57,7 +57,7 @@ impl Sides {
         Ok([of(0)?, of(1)?])
     }
 
-    /// What both inputs give, in arrays of their own: keys of the first and of the second, then values, if there are types for them.
+    /// Evaluates both inputs into arrays of their own: keys of the first and of the second, then values, if there are types for them.
     fn evaluated<B: Run<MapTask>>(
         &self,
         device: &B,
@@ -72,7 +72,7 @@ impl Sides {
             for ((arrays, &dtype), ty) in found.iter_mut().zip(types).zip(func.result_types()) {
                 let raw = device.allocate_bytes(n * dtype.size_bytes())?;
                 arrays.push(Leaf::Array { raw: raw.clone(), dtype, offset: 0, len: n });
-                // What is read as it is comes as a word.
+                // Elements that are read as they are come as words.
                 outs.push(Out { raw, dtype: if ty == dtype.ty() { dtype } else { word(dtype) }, offset: 0 });
             }
             if n > 0 {
@@ -95,7 +95,7 @@ pub(super) fn argument(param: Param, at: u16) -> Value {
 /// A merge of what is computed, as data. Leaves and operators are those of [`Sides`], the outputs those of [`MergeTask`].
 #[derive(Clone, Debug)]
 pub struct MergeFromTask {
-    /// What is merged.
+    /// Merge of the two inputs.
     pub merge: MergeTask,
     /// Keys, and values if they travel.
     pub sides: Sides,
@@ -116,7 +116,7 @@ impl MergeFromTask {
 /// Co-ranks of what is computed, as data. The leaves are those of [`Sides`], and behind them the ranks; the output is that of [`CoRankTask`].
 #[derive(Clone, Debug)]
 pub struct CoRankFromTask {
-    /// What is asked.
+    /// Co-ranks that are asked for.
     pub co_ranks: CoRankTask,
     /// The keys of both.
     pub sides: Sides,
@@ -144,7 +144,7 @@ impl CoRankFromTask {
 /// output is that of [`SearchTask`].
 #[derive(Clone, Debug)]
 pub struct SearchFromTask {
-    /// What is searched.
+    /// Search that is made.
     pub search: SearchTask,
     /// The sorted keys, and the needles.
     pub sides: Sides,

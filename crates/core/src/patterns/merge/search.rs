@@ -120,7 +120,7 @@ pub struct SearchCall<'d, B, I, J, P = Whole> {
 /// The order that a search compares keys in.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct SearchBy {
-    /// Which key comes first.
+    /// Order that says which key comes first.
     pub order: SortOrder,
     /// Whether NaN come after all numbers: see [`Ordered::nan_last`].
     pub nan_last: bool,

@@ -11,7 +11,7 @@ use crate::patterns::{KeyBits, SortOrder};
 pub struct MergeTask {
     /// Type of the keys.
     pub dtype: DType,
-    /// Which key comes first.
+    /// Order that says which key comes first.
     pub order: SortOrder,
     /// Keys of `a`, which go first where they are equal.
     pub m: u64,
@@ -24,7 +24,7 @@ pub struct MergeTask {
 /// An array that a task reads: the memory and its first element.
 pub type Place<'a, R> = (&'a R, u64);
 
-/// Which operand of a merge is what.
+/// Operands of a merge by what they are.
 #[derive(Clone, Copy, Debug)]
 pub struct MergePlaces<'a, R> {
     /// Keys of `a` and `b`.
@@ -53,7 +53,7 @@ impl MergeTask {
         self.m + self.n
     }
 
-    /// How keys become unsigned integers that compare in this order.
+    /// Returns the map of keys to unsigned integers that compare in this order.
     #[must_use]
     pub fn key_bits(&self) -> KeyBits {
         KeyBits::new(self.dtype, self.order)
@@ -79,7 +79,7 @@ impl MergeTask {
 pub struct CoRankTask {
     /// Type of the keys.
     pub dtype: DType,
-    /// Which key comes first.
+    /// Order that says which key comes first.
     pub order: SortOrder,
     /// Keys of `a`.
     pub m: u64,
@@ -90,7 +90,7 @@ pub struct CoRankTask {
 }
 
 impl CoRankTask {
-    /// How keys become unsigned integers that compare in this order.
+    /// Returns the map of keys to unsigned integers that compare in this order.
     #[must_use]
     pub fn key_bits(&self) -> KeyBits {
         KeyBits::new(self.dtype, self.order)
@@ -107,14 +107,14 @@ impl CoRankTask {
     }
 }
 
-/// What a search finds for each needle.
+/// Number that a search finds for each needle.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub enum SearchKind {
-    /// How many elements come before it.
+    /// Number of elements that come before it.
     Lower,
-    /// How many come before it or are equal to it.
+    /// Number of elements that come before it or are equal to it.
     Upper,
-    /// How many are equal to it.
+    /// Number of elements that are equal to it.
     Equal,
 }
 
@@ -130,12 +130,12 @@ pub struct SearchTask {
     pub n: u64,
     /// Needles.
     pub needles: u64,
-    /// What is found.
+    /// Kind of number that is found.
     pub kind: SearchKind,
 }
 
 impl SearchTask {
-    /// How keys become unsigned integers that compare in this order.
+    /// Returns the map of keys to unsigned integers that compare in this order.
     #[must_use]
     pub fn key_bits(&self) -> KeyBits {
         KeyBits::new(self.dtype, self.order)
@@ -151,7 +151,7 @@ impl SearchTask {
     }
 }
 
-/// How many of the first `k` elements of the stable merge of `a` and `b`, which have `m` and `n` elements, are of `a`: the one `i` for which
+/// Returns how many of the first `k` elements of the stable merge of `a` and `b`, which have `m` and `n` elements, are of `a`: the one `i` for which
 /// `merge(a[..i], b[..k - i])` is what the merge starts with. The others are of `b`, and so a merge may be cut anywhere and its parts be made side by
 /// side. `first(i, j)` says whether `a[i]` goes before `b[j]`: `a[i] <= b[j]`, since equal elements of `a` go first. A rank above `m + n` counts as that.
 ///

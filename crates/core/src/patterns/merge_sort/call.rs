@@ -77,7 +77,7 @@ impl<'a, B: Backend> Checked<'a, B> {
     }
 }
 
-/// What goes with the keys, where values do.
+/// Returns what goes with the keys, where values do.
 fn payload<V: Element>(pairs: bool) -> SortPayload {
     match (pairs, V::DTYPE.size_bytes()) {
         (false, _) => SortPayload::Nothing,

@@ -24,14 +24,14 @@ const fn steps(n: u64) -> u32 {
     u64::BITS - n.leading_zeros()
 }
 
-/// Which end of the elements that are equal.
+/// End of the elements that are equal.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum End {
     Lower,
     Upper,
 }
 
-/// How many of the `n` elements come before a needle, or not behind it: from the highest bit down.
+/// Counts those of the `n` elements that come before a needle, or not behind it: from the highest bit down.
 fn bound(order: &Func, sorted: &Elsewhere<impl Backend>, (n, end): (Expr<u32>, End), needle: Value) -> Expr<u32> {
     let mut at = lit(0u32);
     for k in (0..steps(sorted.len)).rev() {

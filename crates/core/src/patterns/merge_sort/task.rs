@@ -9,7 +9,7 @@ use crate::patterns::SortPayload;
 use crate::patterns::merge::Place;
 use std::sync::Arc;
 
-/// How keys are cut: part of the contract, since it decides which keys are compared. Where the order is strict and weak, no result shows it.
+/// Tiling of the keys: part of the contract, since it decides which keys are compared. Where the order is strict and weak, no result shows it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub struct MergeTiling {
     /// Keys of a tile: 256 parts.
@@ -44,7 +44,7 @@ pub struct MergeSortTask {
     pub dtype: DType,
     /// Keys.
     pub n: u64,
-    /// What travels: values of four bytes, or indices.
+    /// Payload: values of four bytes, or indices.
     pub payload: SortPayload,
     /// Whether the sorted keys are an output.
     pub keys_out: bool,
@@ -67,13 +67,13 @@ pub struct MergeByTask {
     pub m: u64,
     /// Keys of `b`.
     pub n: u64,
-    /// What travels: values of four bytes, or indices.
+    /// Payload: values of four bytes, or indices.
     pub payload: SortPayload,
     /// Strict or fast.
     pub numerics: Numerics,
 }
 
-/// Which operand of a sort (`N` is 1) or a merge (2) is what.
+/// Operands of a sort (`N` is 1) or a merge (2), by what they are.
 #[derive(Clone, Copy, Debug)]
 pub struct MergeSortPlaces<'a, R, const N: usize> {
     /// The keys.
@@ -123,7 +123,7 @@ fn places<'a, R, const N: usize>(
 }
 
 impl MergeSortTask {
-    /// How keys are cut.
+    /// Returns the tiling of the keys.
     #[must_use]
     pub const fn tiling(&self) -> MergeTiling {
         MergeTiling::of(self.dtype)
@@ -145,7 +145,7 @@ impl MergeByTask {
         self.m + self.n
     }
 
-    /// How keys are cut.
+    /// Returns the tiling of the keys.
     #[must_use]
     pub const fn tiling(&self) -> MergeTiling {
         MergeTiling::of(self.dtype)

@@ -18,7 +18,7 @@ use crate::patterns::operand::Operand;
 use crate::patterns::{HistogramSum, HistogramTask, Map as _, MapTask, check_aliasing, check_ops, stored};
 use std::sync::Arc;
 
-/// What is scattered: an operator whose first result is an index, of type `I`, and whose second one a value, of type `T`.
+/// Sources of a scatter: an operator whose first result is an index, of type `I`, and whose second one a value, of type `T`.
 pub(super) struct Sources<B: Backend, I, T> {
     c: Collector<B>,
     func: Arc<Func>,
@@ -354,7 +354,7 @@ pub(super) fn value_at<B: Move, I: IndexScalar>(device: &B, pattern: &'static st
     Ok(out.read_blocking()?.first().map_or(0, |i| i.number()))
 }
 
-/// What a combining scatter of these elements refuses.
+/// Refuses the operators that a combining scatter of these elements does not take.
 pub(super) fn check_combining(op: ScatterOp, dtype: DType) -> Result<()> {
     if op == ScatterOp::Store {
         return Err(Error::InvalidArgument { what: "operator", reason: "storing combines nothing; leave out `reduce`".to_owned() });

@@ -14,7 +14,7 @@ use crate::patterns::map::collect;
 use crate::patterns::{HistogramTask, Map as _};
 use std::sync::Arc;
 
-/// What floats are not combined by.
+/// Refuses the operators that floats are not combined by.
 pub(super) fn check_operator(op: ScatterOp, dtype: DType) -> Result<()> {
     let reason = match (dtype, op) {
         (DType::F32 | DType::F64, ScatterOp::And | ScatterOp::Or | ScatterOp::Xor) => {
@@ -92,7 +92,7 @@ pub(super) fn add_exactly<B: Move, W: Exact>(device: &B, (c, func, n): (&Collect
     }
     let sums: Buffer<B, u32> = device.buffer(targets * words)?;
     let parts = || (0..targets).step_by(W::IN_A_MAP as usize).map(|at| at..targets.min(at + W::IN_A_MAP));
-    // What is there is the first summand.
+    // The element that is already there is the first summand.
     for part in parts() {
         let to = sums.slice(part.start * words..part.end * words)?;
         let word = |(i, out): (Expr<u32>, ArrayExpr<W>)| {

@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::launch::kernels::{GATHER, GatherParams, SCATTER, SCATTER_FROM, SCATTER_REDUCE, ScatterParams};
 use crate::launch::{Array, Choice, KernelSpec, Launcher, Operators, Planned, Work};
 
-/// What an index is to a kernel.
+/// Returns a kernel's number for an index of this type.
 fn index_kind(dtype: DType) -> u32 {
     match dtype {
         DType::I32 => 1,
@@ -26,7 +26,7 @@ fn is_ordered(op: ScatterOp) -> bool {
 }
 
 impl GatherTask {
-    /// What the kernel's text depends on, for elements of this type.
+    /// Returns the parameters of the kernel's text, for elements of this type.
     #[must_use]
     pub fn choices(dtype: DType, index: DType) -> [Choice; 2] {
         [("size", dtype.size_bytes() as u32), ("index", index_kind(index))]
@@ -51,7 +51,7 @@ impl<B: Launcher> Planned<B> for GatherTask {
     }
 }
 
-/// What a scatter's text depends on.
+/// Returns the parameters of a scatter's text.
 fn scatter_choices(op: ScatterOp, dtype: DType, index: u32, positions: bool) -> [Choice; 5] {
     [
         ("size", dtype.size_bytes() as u32),
@@ -64,7 +64,7 @@ fn scatter_choices(op: ScatterOp, dtype: DType, index: u32, positions: bool) -> 
 
 /// The parameters, where the device has what the operation takes.
 fn scatter_params<B: Launcher>(device: &B, op: ScatterOp, out: DType, targets: u64, positions: bool) -> Result<ScatterParams> {
-    /// What follows the operations: minima and maxima of signed integers.
+    /// Offset of the minima and maxima of signed integers, which follow the operations.
     const SIGNED: u32 = 6;
     device.tuning().check_numbered("targets of a scatter", targets)?;
     if is_ordered(op) && out.size_bytes() == 8 && !device.tuning().wide_extremes {
@@ -76,7 +76,7 @@ fn scatter_params<B: Launcher>(device: &B, op: ScatterOp, out: DType, targets: u
 }
 
 impl ScatterTask {
-    /// What the kernel's text depends on, for elements of this type.
+    /// Returns the parameters of the kernel's text, for elements of this type.
     #[must_use]
     pub fn choices(&self, dtype: DType, index: DType) -> [Choice; 5] {
         scatter_choices(self.op, dtype, index_kind(index), self.positions)
@@ -106,7 +106,7 @@ impl<B: Launcher> Planned<B> for ScatterTask {
 }
 
 impl ScatterFromTask {
-    /// What the kernel's text depends on, for targets of this type.
+    /// Returns the parameters of the kernel's text, for targets of this type.
     #[must_use]
     pub fn choices(&self, dtype: DType) -> [Choice; 5] {
         scatter_choices(self.op, dtype, 0, false)

@@ -10,11 +10,11 @@ use std::sync::Arc;
 pub struct GatherTask {
     /// Indices.
     pub n: u64,
-    /// What an index outside the values does: leave the output as it is, rather than store zero.
+    /// Effect of an index outside the values: to leave the output as it is, rather than to store zero.
     pub keep: bool,
 }
 
-/// What a scatter does with the element that is already there.
+/// Operation of a scatter on the element that is already there.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub enum ScatterOp {
     /// Replace it. Where two sources have one target, any one of them stays.
@@ -36,7 +36,7 @@ pub enum ScatterOp {
 }
 
 impl ScatterOp {
-    /// Those that combine.
+    /// Operations that combine.
     pub const COMBINING: [Self; 7] = [Self::Sum, Self::Min, Self::Max, Self::And, Self::Or, Self::Xor, Self::Sub];
 
     /// Its name in cases and on the command line.
@@ -63,7 +63,7 @@ pub struct ScatterTask {
     pub n: u64,
     /// Targets.
     pub targets: u64,
-    /// What happens at a target; other than [`ScatterOp::Store`] for 32- and 64-bit integers only.
+    /// Operation at a target; other than [`ScatterOp::Store`] for 32- and 64-bit integers only.
     pub op: ScatterOp,
     /// The values are the sources' positions 0, 1, 2, ... and the first leaf is a value that nobody reads.
     pub positions: bool,
@@ -80,7 +80,7 @@ pub struct ScatterFromTask {
     pub n: u64,
     /// Targets: less than 2^32.
     pub targets: u64,
-    /// What happens at a target; other than [`ScatterOp::Store`] for integers only.
+    /// Operation at a target; other than [`ScatterOp::Store`] for integers only.
     pub op: ScatterOp,
     /// Strict or fast.
     pub numerics: Numerics,

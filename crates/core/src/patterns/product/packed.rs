@@ -133,7 +133,7 @@ impl Packed {
 }
 
 impl ProductTask {
-    /// How the factors are packed for this device, where they are.
+    /// Returns the packing of the factors for this device, where they are packed.
     pub(in crate::patterns) fn packing<B: Launcher>(&self, device: &B, leaves: &[Leaf<B::Raw>]) -> Option<Packing> {
         let wanted = match self.order {
             ProductOrder::Fixed30 => return Some(Packing::Digits),

@@ -16,7 +16,7 @@ pub struct ReduceTask {
     pub combine: Arc<Func>,
     /// The accumulator's parts; one result an output.
     pub finish: Arc<Func>,
-    /// What to reduce. At least one element along the axis.
+    /// Lines to reduce. At least one element along the axis.
     pub lines: Lines,
     /// Strict or fast.
     pub numerics: Numerics,

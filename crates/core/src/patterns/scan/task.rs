@@ -6,7 +6,7 @@ use crate::ir::Func;
 use crate::patterns::Lines;
 use std::sync::Arc;
 
-/// Which prefix an output element combines.
+/// Prefix that an output element combines.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum ScanKind {
     /// Elements up to and with its own.
@@ -28,7 +28,7 @@ pub struct ScanTask {
     pub combine: Arc<Func>,
     /// The accumulator's parts; one result an output.
     pub finish: Arc<Func>,
-    /// What to scan.
+    /// Lines to scan.
     pub lines: Lines,
     /// Inclusive or exclusive.
     pub kind: ScanKind,

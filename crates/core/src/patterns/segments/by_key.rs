@@ -27,7 +27,7 @@ pub struct ReduceByKeyTask {
     pub load: Arc<Func>,
 }
 
-/// Which operand of a task is what.
+/// Operands of a task, by what they are.
 #[derive(Clone, Copy, Debug)]
 pub struct ByKeyPlaces<'a, R> {
     /// The leaves of the values.
@@ -38,7 +38,7 @@ pub struct ByKeyPlaces<'a, R> {
     pub results: &'a [Out<R>],
     /// The first keys.
     pub found: &'a Out<R>,
-    /// How many there are.
+    /// Number of the first keys.
     pub count: &'a Out<R>,
 }
 

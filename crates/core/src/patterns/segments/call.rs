@@ -23,7 +23,7 @@ pub(in crate::patterns) struct Operators {
 /// The bounds of the segments.
 pub(in crate::patterns) struct Segments<'a, B: Backend, O> {
     pub(in crate::patterns) bounds: &'a Buffer<B, O>,
-    /// How many segments there are, where the device knows it.
+    /// Number of segments, where the device knows it.
     pub(in crate::patterns) count: Option<&'a DeviceScalar<B, u32>>,
 }
 
@@ -45,7 +45,7 @@ const MOST_SEGMENTS: u64 = u32::MAX as u64;
 
 const PATTERN: &str = "segmented reduction";
 
-/// What can be said of the operators and the results of so many segments before their bounds are known; the results' places.
+/// Checks all of the operators and the results of so many segments that can be checked before their bounds are known; returns the results' places.
 pub(super) fn check<B: Backend, R: Outputs>(
     device: &B,
     c: &Collector<B>,

@@ -22,7 +22,7 @@ use crate::patterns::{
 /// from the array's start. Nothing is lent, no output is an input, and what travels has at most 4 bytes.
 #[derive(Clone, PartialEq, Eq, Debug, Hash)]
 pub struct SegmentedSortTask {
-    /// What is sorted by, and what travels; one row of all keys.
+    /// Sort of the keys, and of what travels; one row of all keys.
     pub sort: SortTask,
     /// Parts, of which two are in no segment.
     pub parts: u64,
@@ -33,10 +33,10 @@ pub struct SegmentedSortTask {
     pub keeps_rest: bool,
 }
 
-/// Which operand of a task is what.
+/// Operands of a task, by what they are.
 #[derive(Clone, Copy, Debug)]
 pub struct SegmentedSortPlaces<'a, R> {
-    /// Those of the sort.
+    /// Operands of the sort.
     pub sort: SortPlaces<'a, R>,
     /// The bounds: where they lie, the first of them, and their type.
     pub bounds: (&'a R, u64, DType),

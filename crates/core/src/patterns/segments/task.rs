@@ -29,14 +29,14 @@ pub struct SegmentedReduceTask {
     pub numerics: Numerics,
 }
 
-/// Which leaf of a task is what.
+/// Leaves of a task, by what they are.
 #[derive(Clone, Copy, Debug)]
 pub struct SegmentPlaces<'a, R> {
-    /// Those of `load`.
+    /// Leaves of `load`.
     pub leaves: &'a [Leaf<R>],
     /// The bounds, their first one, and their type.
     pub bounds: (&'a R, u64, DType),
-    /// How many segments there are.
+    /// Number of segments.
     pub count: Option<(&'a R, u64)>,
 }
 

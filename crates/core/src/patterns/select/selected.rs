@@ -1,4 +1,4 @@
-//! What a selection leaves.
+//! Results of a selection.
 
 use crate::backend::Backend;
 use crate::buffer::{Buffer, DeviceScalar};
@@ -10,13 +10,13 @@ pub trait Count: Element {}
 impl Count for u32 {}
 impl Count for u64 {}
 
-/// What a selection leaves: buffers with room for every element, and how many of them hold one. What lies behind these is undefined in new
+/// Result of a selection: buffers with room for every element, and how many of them hold one. What lies behind these is undefined in new
 /// buffers, and untouched in those that a caller brings.
 #[derive(Clone, Debug)]
 pub struct Selected<B: Backend, V> {
     /// The elements.
     pub values: V,
-    /// How many there are (of a partition: in its first part). On the device, and an input of patterns like any other.
+    /// Number of elements (of a partition: in its first part). On the device, and an input of patterns like any other.
     pub count: DeviceScalar<B, u32>,
 }
 

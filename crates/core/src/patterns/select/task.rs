@@ -15,16 +15,16 @@ use crate::patterns::Lines;
 use crate::patterns::map::check_index;
 use std::sync::Arc;
 
-/// Which elements go where.
+/// Placement of the elements.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub enum SelectKind {
-    /// Those of part 0, one after the other; the others nowhere.
+    /// Elements of part 0, one after the other; the others nowhere.
     Keep,
     /// As [`SelectKind::Keep`], and for each the number of elements from it to the next one that is kept, or to the end.
     Runs,
-    /// Those of part 0, behind them all others.
+    /// Elements of part 0, behind them all others.
     TwoWays,
-    /// Those of part 0, those of part 1, all others.
+    /// Elements of part 0, elements of part 1, all others.
     ThreeWays,
 }
 
@@ -63,7 +63,7 @@ pub struct SelectTask {
     pub combine: Arc<Func>,
     /// Elements.
     pub n: u64,
-    /// Which elements go where.
+    /// Placement of the elements.
     pub kind: SelectKind,
     /// Type of the counts.
     pub count: DType,
@@ -237,7 +237,7 @@ fn same(types: &[Ty]) -> Result<Arc<Func>> {
     Ok(Arc::new(graph::trace(params, || params_of(types.len() as u16))?))
 }
 
-/// What adds up what tiles of `n` elements hand on.
+/// Returns the operator that adds up what tiles of `n` elements hand on.
 fn combine(kind: SelectKind, n: u64) -> Result<Arc<Func>> {
     type Pair = (Expr<u32>, Expr<u32>);
     if n > u64::from(u32::MAX) {
@@ -251,7 +251,7 @@ fn combine(kind: SelectKind, n: u64) -> Result<Arc<Func>> {
     }
 }
 
-/// How many elements the parts have that others lie behind.
+/// Counts the elements of the parts that others lie behind.
 fn count_parts<B: Run<ReduceTask>>(device: &B, task: &SelectTask, leaves: &[Leaf<B::Raw>], counts: &Out<B::Raw>) -> Result<()> {
     let parts = task.kind.counters();
     let ty = if task.wide() { Ty::U64 } else { Ty::U32 };

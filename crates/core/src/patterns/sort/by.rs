@@ -47,7 +47,7 @@ where
             (Some(keys), Some(keys_out), out, of) if of.is_some() == values.is_some() => {
                 sort(device, (keys, values), before, (keys_out, out), false, || Ok(()))
             }
-            // What is computed is stored where it is then sorted.
+            // Computed elements are stored where they are then sorted.
             (_, keys_out, Some(payload), Some(of)) => {
                 let of = ComputedPairs::new(device, &call.keys, of, None)?;
                 let keys = match keys_out {

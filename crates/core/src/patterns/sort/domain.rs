@@ -258,7 +258,7 @@ where
         }
         return enqueue(sort.lent(memory)?, lines_of(lines, keys.len())?, &|| Ok(()));
     }
-    // What is computed is stored where it is then sorted.
+    // Computed elements are stored where they are then sorted.
     let (Some(of), Some(payload)) = (of, payload_out) else {
         let Some(out) = keys_out else { return Ok(()) };
         let of = ComputedKeys::new(device, &compared, elements)?;

@@ -11,8 +11,8 @@ use crate::patterns::Lines;
 pub struct IndexInLine(pub(super) Option<Lines>);
 
 impl IndexInLine {
-    /// What indices are divided by: the distance between neighbours, where it is not one, and the length of a line. Lines that are longer than all keys are
-    /// none.
+    /// Returns the divisors of indices: the distance between neighbours, where it is not one, and the length of a line. Lines that are longer than
+    /// all keys are none.
     fn divisors(self) -> [Option<HostScalar<u32>>; 2] {
         let number = |n: u64| scalar(n.min(u32::MAX.into()) as u32);
         self.0.map_or([None; 2], |lines| [(lines.inner > 1).then(|| number(lines.inner)), Some(number(lines.n))])

@@ -29,7 +29,7 @@ impl NanOrder for SortBy {
 #[derive(Debug)]
 pub(in crate::patterns) struct OrderedKeys<'a, B, I> {
     keys: &'a I,
-    /// How they are compared.
+    /// Comparison of the keys.
     pub(in crate::patterns) by: SortBy,
     /// The order with NaN last that was asked for.
     nan_last: Option<SortOrder>,

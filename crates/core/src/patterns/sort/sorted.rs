@@ -17,7 +17,7 @@ const fn low_bits(count: u32) -> u64 {
     if count == 0 { 0 } else { u64::MAX >> (64 - count) }
 }
 
-/// How keys' bits are compared.
+/// Comparison of keys' bits.
 #[derive(Clone, Copy)]
 struct Compared {
     map: KeyBits,
@@ -87,7 +87,7 @@ pub(in crate::patterns) fn check_sorted_from<B: Run<ReduceTask> + Run<MapTask>>(
     }
 }
 
-/// What `found` makes of each key, from whether it is in order behind the one before it (the first is), and its index.
+/// Computes `found` of each key, from whether it is in order behind the one before it (the first is), and its index.
 fn compared<B: Run<ReduceTask> + Run<MapTask>>(keys: Neighbours<B>, dtype: DType, by: &SortBy, found: Found) -> Result<Operand<B, u32>> {
     let (compared, ty) = (Compared::new(dtype, by), keys.ty());
     let func = keys.trace_values(|before, key, i| {
@@ -101,7 +101,7 @@ fn compared<B: Run<ReduceTask> + Run<MapTask>>(keys: Neighbours<B>, dtype: DType
     Ok(Operand::new(keys.c, func))
 }
 
-/// What a reduction by minima makes of a pair of neighbours, from whether they are in order and the index of one.
+/// Input of a reduction by minima for a pair of neighbours, from whether they are in order and the index of one.
 type Found = fn(Expr<bool>, Expr<u32>) -> Expr<u32>;
 
 /// Whether all keys are in order, 1 or 0.

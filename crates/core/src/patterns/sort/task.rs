@@ -5,7 +5,7 @@ use crate::element::DType;
 use crate::error::{Error, Result};
 use core::ops::Range;
 
-/// Which key comes first.
+/// Order of the keys: the key that comes first.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Hash)]
 pub enum SortOrder {
     /// The least.
@@ -23,10 +23,10 @@ impl SortOrder {
     }
 }
 
-/// What is compared: an order, and possibly a range of bits.
+/// Comparison of keys: an order, and possibly a range of bits.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Hash)]
 pub struct SortBy {
-    /// Which key comes first.
+    /// Order of the keys: the one that comes first.
     pub order: SortOrder,
     /// The bits that are compared, 0 being the lowest, of the key as an unsigned integer ([`KeyBits`]); `None` for all.
     pub bits: Option<Range<u32>>,
@@ -52,7 +52,7 @@ impl From<SortOrder> for SortBy {
     }
 }
 
-/// What travels with a key.
+/// Payload that travels with a key.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub enum SortPayload {
     /// Nothing.
@@ -68,7 +68,7 @@ pub enum SortPayload {
 pub struct SortTask {
     /// Type of the keys.
     pub dtype: DType,
-    /// Which key comes first.
+    /// Order of the keys: the one that comes first.
     pub order: SortOrder,
     /// The bits that are compared, inside the key's.
     pub bits: Range<u32>,
@@ -76,7 +76,7 @@ pub struct SortTask {
     pub rows: u64,
     /// Keys of a row.
     pub n: u64,
-    /// What travels.
+    /// Payload that travels.
     pub payload: SortPayload,
     /// Whether the sorted keys are an output.
     pub keys_out: bool,
@@ -84,7 +84,7 @@ pub struct SortTask {
     pub lent: bool,
 }
 
-/// Which operand of a task is what.
+/// Operands of a task, by what they are.
 #[derive(Clone, Copy, Debug)]
 pub struct SortPlaces<'a, R> {
     /// The keys.
@@ -110,7 +110,7 @@ impl SortTask {
         self.rows * self.n
     }
 
-    /// How keys become unsigned integers that compare in this order.
+    /// Returns the map from keys to unsigned integers that compare in this order.
     #[must_use]
     pub fn key_bits(&self) -> KeyBits {
         KeyBits::new(self.dtype, self.order)
@@ -159,19 +159,19 @@ impl SortTask {
 pub struct Digit {
     /// The lowest.
     pub shift: u32,
-    /// How many.
+    /// Number of bits.
     pub bits: u32,
 }
 
-/// How the bits of a key become an unsigned integer that compares as the key does: `bits ^ (bits < 0 ? negative : 0) ^ flip`, the sign being the
+/// Map from the bits of a key to an unsigned integer that compares as the key does: `bits ^ (bits < 0 ? negative : 0) ^ flip`, the sign being the
 /// type's highest bit. Floats so compare in IEEE 754's total order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub struct KeyBits {
     /// Width of the type.
     pub width: u32,
-    /// What is flipped in keys whose highest bit is set.
+    /// Bits that are flipped in keys whose highest bit is set.
     pub negative: u64,
-    /// What is flipped in all keys.
+    /// Bits that are flipped in all keys.
     pub flip: u64,
 }
 

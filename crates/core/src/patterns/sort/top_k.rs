@@ -19,24 +19,24 @@ const SORTED_SHARE: u64 = 8;
 /// Bits of a digit by which the last key is looked for.
 const DIGIT: u32 = 11;
 
-/// Which keys come first, as data. The one leaf is the keys; the one output takes their `k` indices, a `u32` each, from the lowest on: those of the
-/// keys that a stable sort has in its first `k` places.
+/// Search for the first keys, as data. The one leaf is the keys; the one output takes their `k` indices, a `u32` each, from the lowest on: those of
+/// the keys that a stable sort has in its first `k` places.
 #[derive(Clone, PartialEq, Eq, Debug, Hash)]
 pub struct TopKTask {
     /// Type of the keys.
     pub dtype: DType,
-    /// Which key comes first.
+    /// Order of the keys: the one that comes first.
     pub order: SortOrder,
     /// The bits that are compared, inside the key's.
     pub bits: Range<u32>,
     /// Keys: less than 2^32.
     pub n: u64,
-    /// How many of them are wanted: 1 to `n`.
+    /// Number of keys that are wanted: 1 to `n`.
     pub k: u64,
 }
 
 impl TopKTask {
-    /// How keys become unsigned integers that compare in this order; of these, only [`TopKTask::bits`] count.
+    /// Returns the map from keys to unsigned integers that compare in this order; of these, only [`TopKTask::bits`] count.
     #[must_use]
     pub fn key_bits(&self) -> KeyBits {
         KeyBits::new(self.dtype, self.order)
@@ -86,7 +86,7 @@ impl TopKTask {
         }
     }
 
-    /// What puts its indices in order.
+    /// Returns the sort that puts its indices in order.
     #[must_use]
     pub fn sort_of_indices(&self) -> SortTask {
         let (dtype, order, bits) = (DType::U32, SortOrder::Ascending, 0..self.index_bits());

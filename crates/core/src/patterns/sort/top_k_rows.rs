@@ -17,7 +17,7 @@ const LONG: u64 = 1 << 22;
 /// Keys that are sorted at once: what bounds the scratch.
 const BATCH: u64 = 1 << 26;
 
-/// How the rows' first keys are found. The result is the same.
+/// Ways to find the rows' first keys. The result is the same.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Way {
     /// Row by row.
@@ -26,7 +26,7 @@ enum Way {
     Sorted,
 }
 
-/// What is cheapest for so many rows of this task.
+/// Returns the way that is cheapest for so many rows of this task.
 fn way(rows: u64, task: &TopKTask) -> Way {
     if !sorts_whole(task) && (rows == 1 || task.n >= LONG) { Way::OneByOne } else { Way::Sorted }
 }

@@ -130,7 +130,7 @@ impl<'d, B, I> SortCall<'d, B, I> {
     }
 }
 
-/// What is sorted together: one of these, or all keys as one line.
+/// Choice of what is sorted together: one of these, or all keys as one line.
 impl<'d, B: Backend, I: Elements<B>, W: Travels<B>> SortCall<'d, B, I, W> {
     /// Sorts every line along `axis` of a row-major array of this shape on its own. Indices are those in the line. Along another axis than the last, lines are
     /// transposed to rows first, and back: two moves of all keys and of what travels more, and scratch of twice their size.

@@ -179,10 +179,10 @@ fn stored(values: Vec<Value>, types: &[Ty]) -> Vec<Value> {
 /// A place of a pass: of a line, along it, and beside.
 #[derive(Clone, Copy)]
 struct Place {
-    /// Which line, where there are several.
+    /// Index of the line, where there are several.
     outer: Option<Expr<u32>>,
     along: Expr<u32>,
-    /// How many there are beside each other, and which one.
+    /// Number of places beside each other, and the index of this one.
     beside: Option<(Expr<u32>, Expr<u32>)>,
 }
 
@@ -403,7 +403,7 @@ impl<B: Window> Passes<'_, B> {
                 let block = place.outer.unwrap_or_else(|| lit(0));
                 let (line, block) = of_line.map_or((None, block), |of| (Some(block / of.get()), block % of.get()));
                 let along = if reversed { lit(len as u32 - 1) - place.along } else { place.along };
-                // What fills up the last block is in no window.
+                // Elements that fill up the last block are in no window.
                 let along = (block * len as u32 + along).min(n.get() - 1);
                 inputs.at(first, &self.types, Place { outer: line, ..place }.element(|| n.get(), along))
             })?;

@@ -14,7 +14,7 @@ fn inclusive_bins<T: Sample>(lower: T, upper: T, count: u32, samples: &[T]) -> V
     by_rule(&T::rule(lower, upper, count, true).expect("rule"), samples)
 }
 
-/// Those between decimal numbers.
+/// Returns the bins of samples by the rule between decimal numbers.
 fn bins_of_text<T: Sample>(bounds: [&str; 2], count: u32, stored: DType, samples: &[T]) -> Vec<u32> {
     by_rule(&T::rule_of_text(bounds, count, stored).expect("rule"), samples)
 }
