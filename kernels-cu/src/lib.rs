@@ -71,7 +71,7 @@ pub struct Entry {
 /// The PTX of one source for one architecture.
 #[derive(Debug, Clone, Copy)]
 pub struct Build {
-    /// What it was built for.
+    /// Architecture that it was built for.
     pub arch: Arch,
     /// Its entry points.
     pub entries: &'static [Entry],

@@ -3,7 +3,7 @@
 use crate::packed::{KEPT, NEAR, Recent, is_mark, is_of_name, leading_number, pieces, to_front};
 use miniz_oxide::deflate::compress_to_vec;
 
-/// How hard deflate looks for repetitions. The highest levels make 3 % less of it, and in a build script, which is not optimized, take thrice
+/// Level at which deflate looks for repetitions. The highest ones make 3 % less of it, and in a build script, which is not optimized, take thrice
 /// as long.
 const LEVEL: u8 = 6;
 

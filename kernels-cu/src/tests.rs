@@ -25,7 +25,7 @@ fn size(path: &Path) -> u64 {
     fs::metadata(path).unwrap_or_else(|error| panic!("{}: {error}", path.display())).len()
 }
 
-/// What each entry of a build takes, and its name. What stands between two entries counts to the first.
+/// Returns the size of each entry of a build, and its name. What stands between two entries counts to the first.
 fn entries(build: &Build) -> Vec<(u64, &'static str)> {
     let ptx = build.ptx();
     let sizes: Vec<u64> = ptx.split("\n.visible .entry ").skip(1).map(|entry| entry.len() as u64).collect();
@@ -187,7 +187,7 @@ fn a_template_that_many_threads_ask_for_first_is_one() {
     assert!(templates.iter().all(|template| std::ptr::eq(*template, templates[0])), "unpacked once, for all");
 }
 
-/// What the PTX may take: today's sizes, rounded up a little. A budget is raised by hand alone, by who says why the kernels are worth it; where
+/// Budgets of the PTX: today's sizes, rounded up a little. A budget is raised by hand alone, by who says why the kernels are worth it; where
 /// they shrink it is lowered. The aims are 8 MB for the folder, 1 MB for a file, 64 KB for an entry and 1.5 MB for what a program carries.
 #[test]
 fn the_ptx_fits_its_budgets() {

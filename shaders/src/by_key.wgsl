@@ -321,7 +321,7 @@ fn by_key(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid
         if (total == 0u && !ends) {
             continue;
         }
-        // What the tile before has left is no longer read.
+        // Words that the tile before has left are no longer read.
         workgroupBarrier();
         let here = min(TILE, args.n - begin);
 {% if not folded %}
@@ -367,7 +367,7 @@ fn by_key(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid
 {% endfor %}
             }
 {% endfor %}
-            // What the end leaves of a vector.
+            // Elements that the end leaves of a vector.
             if (is_last && lane < args.n % 4u) {
                 let i = args.n / 4u * 4u + lane;
                 slots[gapped(i - begin)] = load1(i);
@@ -460,7 +460,7 @@ fn by_key(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid
             put_tiles(workgroupUniformLoad(&long_base), before - 1u, cut_from, cut_length, lane, THREADS);
         }
 {% endif %}
-        // Those of the tile that are not of few elements, then the one that it ends, read again.
+        // Segments of the tile that are not of few elements, then the one that it ends, read again.
         var together = workgroupUniformLoad(&has_middles) != 0u;
         var tiny = atomicLoad(&tiny_count);
         var middle = atomicLoad(&middle_count);

@@ -402,7 +402,7 @@ fn iw_divided(a: u32, b: u32) -> vec2<u32> {
     var quotient = 0u;
     var rest = 0u;
     for (var k = 0u; k < 32u; k++) {
-        // What is shifted out of the remainder makes it larger than any divisor.
+        // A bit that is shifted out of the remainder makes it larger than any divisor.
         let over = (rest >> 31u) != 0u;
         rest = (rest << 1u) | ((a >> (31u - k)) & 1u);
         let fits = over | (rest >= b);

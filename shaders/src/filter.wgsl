@@ -169,7 +169,7 @@ fn load_row(y: i32, s: i32) -> Row {
     return line;
 }
 
-// What is computed with.
+// Converts a row to the type that is computed with.
 fn line_of(row: Row) -> Line {
     return Line(
 {% for k in range(v) %}
@@ -342,7 +342,7 @@ fn image_filter(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups
 {% if median %}
 {% include "median.wgsl" %}
 {% else %}
-    // What stays of rows before are single variables: drivers keep those in registers.
+    // Rows before that stay are single variables: drivers keep those in registers.
 {% if sobel %}
 {% for k in range(v) %}
     var top{{ k }} = 0.0f;

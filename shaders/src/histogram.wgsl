@@ -131,7 +131,7 @@ fn add_cached(bin: u32, value: u32) {
 }
 {% endif %}
 
-// What one element adds, whose weight lies behind its bins.
+// Adds one element, whose weight lies behind its bins.
 fn add(item: array<u32, {{ words }}>, copy: u32) {
 {% for k in range(bins) %}
     let bin{{ k }} = item[{{ k }}]{{ " - args.first" if not all }};

@@ -21,7 +21,7 @@ const TILE = THREADS * ITEMS;
 {% if bracketed %}
 // Co-ranks of the first and the last tile of a workgroup, between which those of the others lie.
 var<workgroup> ends: array<u32, 2>;
-// How far from where it is expected a co-rank is looked for at first.
+// Distance from where it is expected within which a co-rank is looked for at first.
 const STEP = 16u;
 
 {% endif %}
@@ -30,7 +30,7 @@ fn stops(k: u32, i: u32) -> bool {
     return before(mapped(b_at(k - 1u - i)), mapped(a_at(i)));
 }
 
-// How many of the first k merged keys are of a, if that is from `first` to `last`.
+// Counts those of the first k merged keys that are of a, if that is from `first` to `last`.
 fn halved(k: u32, first: u32, last: u32) -> u32 {
     var low = first;
     var high = last;
@@ -171,7 +171,7 @@ fn merge_tiles(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups)
 {% endif %}
     // Places of the tile: its keys of a, then its keys of b.
     let first_b = begin - first_a - of_a;
-    // What follows is done for each of the invocation's keys: written out, so that they are registers, or as loops, which compile faster.
+    // Steps for each of the invocation's keys follow: written out, so that they are registers, or as loops, which compile faster.
 {% set each = ["k"] if rolled else range(items) %}
 {% set u = "" if rolled else "u" %}
 {% set for_each = "for (var k = 0u; k < ITEMS; k++) {" if rolled else "{" %}

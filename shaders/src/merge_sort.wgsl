@@ -28,7 +28,7 @@ alias Key = u32;
 {% endfor %}
 {% endif %}
 
-// What follows is done for each of the invocation's keys: written out, so that they are registers, or as loops, which compile faster.
+// Steps for each of the invocation's keys follow: written out, so that they are registers, or as loops, which compile faster.
 {% set each = ["e"] if rolled else range(part) %}
 {% set u = "" if rolled else "u" %}
 {% set for_each = "for (var e = 0u; e < PART; e++) {" if rolled else "{" %}

@@ -32,7 +32,7 @@ fn load_whole(origin: u32, i: u32) -> array<Acc, 4> {
 {% endif %}
 }
 
-// Those of elements i..i+3 that lie before `end`; the others are something: they are right of all that is stored.
+// Loads those of elements i..i+3 that lie before `end`; the others are something: they are right of all that is stored.
 fn load_part(origin: u32, i: u32, end: u32) -> array<Acc, 4> {
     var x: array<Acc, 4>;
 {% for e in range(4) %}

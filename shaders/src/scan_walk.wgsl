@@ -42,7 +42,7 @@
         }
 {% endif %}
 {% if exclusive %}
-        // What comes before the invocation's first vector in the tile, as far as lanes do not tell.
+        // Fold of what comes before the invocation's first vector in the tile, as far as lanes do not tell.
         var before = Acc();
         var known = false;
 {% endif %}

@@ -9,7 +9,7 @@
 {% endfor %}
 {% endif %}
 
-// How many keys of the window come before a needle, or are not behind it.
+// Counts the keys of the window that come before a needle, or are not behind it.
 fn bound(needle: Key, upper: bool) -> u32 {
     var low = 0u;
     var high = args.n;

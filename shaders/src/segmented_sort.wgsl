@@ -59,7 +59,7 @@ fn segmented_windows(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workg
 
 {% include "sort_key.wgsl" %}
 
-// What is sorted: mapped keys by themselves, equal ones being the same bits; or the compared bits above the place, so that all differ.
+// Sorted items: mapped keys by themselves, equal ones being the same bits; or the compared bits above the place, so that all differ.
 {% set placed = travels or not all_bits %}
 {% if words == 3 %}
 alias Word = vec3<u32>;
@@ -84,7 +84,7 @@ var<workgroup> words: array<Word, PLACES>;
 const ENTRIES = ROOM / 2u;
 const NEXT_RUN = 1u << 12u;
 var<workgroup> list: array<u32, ENTRIES>;
-// How many of the former there are and, in the upper half, of the latter.
+// Number of the former and, in the upper half, of the latter.
 var<workgroup> counts: atomic<u32>;
 var<workgroup> longest: atomic<u32>;
 // Of parts of more than SERIAL runs, where their first one is listed; all invocations list the others.
@@ -200,7 +200,7 @@ fn segmented_short(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgro
     }
     var window = at * SPAN;
     let own = skewed(lane);
-    // What follows is done for each of the invocation's places: written out, so that they are registers, or as loops, which compile faster.
+    // Steps for each of the invocation's places follow: written out, so that they are registers, or as loops, which compile faster.
 {% set u = "" if rolled else "u" %}
 {% set places = ["k"] if rolled else range(sure + 1) %}
 {% set sure_places = ["k"] if rolled else range(sure) %}
@@ -383,7 +383,7 @@ fn segmented_short(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgro
                 let middle = left + run;
                 let behind = part + min(pair + 2u * run, size);
                 let skipped = offset - pair;
-                // How many of those that are skipped are of the first run.
+                // Number of those that are skipped which are of the first run.
                 var low = skipped - min(skipped, behind - middle);
                 var high = min(skipped, run);
                 while (low < high) {

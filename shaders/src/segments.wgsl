@@ -416,7 +416,7 @@ fn segments_tiles(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgrou
         let begin = list[HEAD + ENTRY * t + 1u];
         let length = list[HEAD + ENTRY * t + 2u];
         let alone = list[HEAD + ENTRY * t + 3u] != 0u;
-        // What goes to the scratch goes there once.
+        // Results for the scratch go there once.
         let wanted = select(args.first_segment == 0u, segment >= args.first_segment && segment - args.first_segment < args.segments, alone);
         if (wanted && begin >= args.first && begin - args.first < args.step) {
             let v = tree(begin - args.first, begin - args.first + length, lane);

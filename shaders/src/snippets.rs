@@ -15,7 +15,7 @@ pub enum PreludeError {
     UnknownFunction {
         /// The function.
         name: String,
-        /// What calls it; empty if the kernel does.
+        /// Snippets that call it; empty if the kernel does.
         caller: String,
     },
     /// A function calls itself, which WGSL forbids.

@@ -177,7 +177,7 @@ fn scatter_tile(block: u32, lane: u32{{ ", size: u32" if subgroups }}) {
     let first = lane * ITEMS;
     let step = 1u;
 {% endif %}
-    // What follows is done for each of the invocation's keys: written out, so that they are registers, or as loops, which compile faster.
+    // Steps for each of the invocation's keys follow: written out, so that they are registers, or as loops, which compile faster.
 {% set keys = ["k"] if rolled else range(items) %}
 {% set u = "" if rolled else "u" %}
 {% set for_each = "for (var k = 0u; k < ITEMS; k++) {" if rolled else "{" %}

@@ -17,7 +17,7 @@ fn key_at(i: u32) -> Key {
 {% endif %}
 }
 
-// What a key is compared by: negative ones flip the bits of one mask, all those of another.
+// Bits that a key is compared by: negative ones flip the bits of one mask, all those of another.
 fn mapped(key: Key) -> Key {
 {% if key_words == 2 %}
     let negative = select(vec2(0u), vec2(args.negative_low, args.negative_high), (key.y >> 31u) != 0u);

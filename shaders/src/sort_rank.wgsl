@@ -72,7 +72,7 @@ fn lanes_below(place: u32) -> Lanes {
 }
 {% endif %}
 
-// How many keys of this value the subgroup has had before this lane's.
+// Counts the keys of this value that the subgroup has had before this lane's.
 fn rank_one(digit: u32, lane: u32, size: u32) -> u32 {
     var same = ballot(true);
 {% for b in range(digit_bits) %}

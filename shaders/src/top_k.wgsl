@@ -75,7 +75,7 @@ fn threshold() -> Key {
 }
 {% endif %}
 {% if reads %}
-// What the key of the window's element `i` is compared by.
+// Returns the bits that the key of the window's element `i` is compared by.
 fn value_at(i: u32) -> Key {
     let at = i + args.skip_keys;
 {% if key_words == 2 %}

@@ -43,7 +43,7 @@ impl Output {
     }
 }
 
-/// What a case gives back: buffers, scalars, images, or tuples of them, read to the host.
+/// Results of a case: buffers, scalars, images, or tuples of them, read to the host.
 pub trait Outputs {
     /// Reads everything.
     ///

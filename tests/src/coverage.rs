@@ -1,4 +1,4 @@
-//! Which cases each device ran, and which it left out for which reason: the file `devices.json`.
+//! Cases that each device ran, and those that it left out for which reason: the file `devices.json`.
 
 use crate::report::Report;
 use serde::{Deserialize, Serialize};
@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::{fs, io};
 
-/// What one device, opened in one form, did with the cases that concern it.
+/// Record of one device, opened in one form: what it did with the cases that concern it.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Coverage {
     /// The device's name in full.
@@ -25,7 +25,7 @@ pub struct Coverage {
 pub type Devices = BTreeMap<String, Coverage>;
 
 impl Report {
-    /// What each device but the CPU, which runs every case, did with the cases.
+    /// Returns the records of each device but the CPU, which runs every case.
     #[must_use]
     pub fn coverage(&self) -> Devices {
         let mut all = Devices::new();

@@ -21,7 +21,7 @@ pub fn seed(name: &str) -> u64 {
     xxhash_rust::xxh3::xxh3_64(name.as_bytes())
 }
 
-/// What kind of numbers.
+/// Kind of numbers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Fill {
     /// Floats in [0, 1), integers of any bits.

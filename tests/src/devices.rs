@@ -11,17 +11,17 @@ use isowarp::{Device, Error, Result};
 pub struct Present {
     /// `cpu`, `wgpu` or `cuda`.
     pub backend: &'static str,
-    /// How it was opened: `default`, or what was left out.
+    /// Form in which it was opened: `default`, or what was left out.
     pub form: &'static str,
     /// The handle.
     pub device: Device,
     /// The patterns whose kernels are others than the default's; all if empty.
     pub patterns: &'static [&'static str],
-    /// What it runs.
+    /// Cases that it runs.
     pub part: Part,
 }
 
-/// What a device runs of a table.
+/// Part of a table that a device runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
     /// Its patterns.
@@ -36,7 +36,7 @@ pub enum Part {
 /// Element types that narrow adapters lack.
 const WIDE: [DType; 3] = [DType::I64, DType::U64, DType::F16];
 
-/// Which devices are opened again, in other forms.
+/// Devices that are opened again, in other forms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Again {
     /// None.

@@ -55,13 +55,13 @@ enum Command {
 
 #[derive(Args)]
 struct Fuzz {
-    /// How long
+    /// Duration in seconds
     #[arg(long, default_value_t = 60)]
     seconds: u64,
     /// Stop after so many trials
     #[arg(long, default_value_t = 0, hide_default_value = true)]
     trials: u64,
-    /// What decides every trial [default: the time]
+    /// Number that decides every trial [default: the time]
     #[arg(long)]
     seed: Option<u64>,
     /// Only this pattern; may be given several times
@@ -73,7 +73,7 @@ struct Fuzz {
     /// Open devices again in other forms, as a full run of the cases does
     #[arg(long)]
     forms: bool,
-    /// How many trials may run at once, each on devices opened for it [default: as many as there are cores, at most 8]
+    /// Number of trials that may run at once, each on devices opened for it [default: as many as there are cores, at most 8]
     #[arg(long, default_value_t = 0, hide_default_value = true)]
     jobs: usize,
     /// Steps that make a difference smaller before it is printed
@@ -104,7 +104,7 @@ struct Select {
     /// Open wgpu adapters once, where a full run does so again in other forms: subgroups or shared memory, and without optional features
     #[arg(long)]
     no_narrow: bool,
-    /// How many cases may run at once, each on devices opened for it [default: as many as there are cores, at most 8]
+    /// Number of cases that may run at once, each on devices opened for it [default: as many as there are cores, at most 8]
     #[arg(long, default_value_t = 0, hide_default_value = true)]
     jobs: usize,
 }

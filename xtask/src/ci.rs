@@ -30,7 +30,7 @@ enum Step {
     Downstream,
     /// A program without the CPU's backend, where it finds no device, and with `cust`
     Features,
-    /// What is run from here on, built once
+    /// Programs and tests that are run from here on, built once
     Build,
     /// Every case on every device against the CPU and the recorded digests
     Validate,
@@ -38,7 +38,7 @@ enum Step {
     Swiftshader,
     /// Random operators and patterns, a minute in all on the software adapters
     Fuzz,
-    /// What a bare `isowarp` does
+    /// Main job of `isowarp`, with no subcommand
     Main,
     /// The folder for GPU machines, put together from the programs of the build and run from its script
     Bundle,

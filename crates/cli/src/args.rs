@@ -1,4 +1,4 @@
-//! What the command line may say.
+//! Arguments of the command line.
 
 use crate::run::{RunArgs, help};
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -215,7 +215,7 @@ pub(crate) enum Side {
     Left,
     /// Behind them
     Right,
-    /// How many they are
+    /// Number of equal elements
     Count,
 }
 
@@ -295,7 +295,7 @@ pub(crate) struct ImageArgs {
     /// Sharpen: strength, at least 0 and below 1 (default 0.5)
     #[arg(long, allow_hyphen_values = true)]
     pub(crate) alpha: Option<f32>,
-    /// What is read outside the image
+    /// Pixels that are read outside the image
     #[arg(long, value_enum, default_value = "clamp")]
     pub(crate) border: BorderArg,
     #[command(flatten)]

@@ -1,4 +1,4 @@
-//! What the command says when it cannot do what it was asked.
+//! Messages of the command where it cannot do what it was asked.
 
 use crate::run::registry;
 use isowarp::Error;
@@ -142,7 +142,7 @@ fn one_line(text: &str) -> String {
     text.lines().map(str::trim).filter(|l| !l.is_empty()).collect::<Vec<_>>().join("; ")
 }
 
-/// What one who types commands does about an error of the library; `None` where the library says it as well. `on_cpu` says whether the device that
+/// Advises one who types commands about an error of the library; `None` where the library says it as well. `on_cpu` says whether the device that
 /// the command computes on is the CPU.
 fn advice(e: &Error, on_cpu: bool) -> Option<&'static str> {
     let elsewhere = |on_gpu, help| if on_cpu { help } else { on_gpu };

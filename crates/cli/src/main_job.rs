@@ -1,4 +1,4 @@
-//! What `isowarp` does with no subcommand: shows in a minute and on one screen that this machine's devices return the same bits.
+//! Main job of `isowarp`, with no subcommand: shows in a minute and on one screen that this machine's devices return the same bits.
 
 mod photograph;
 mod summary;

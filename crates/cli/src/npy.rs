@@ -271,7 +271,7 @@ pub(crate) fn write(results: &[(&Output, &Array)]) -> Result {
     output::write_all(&mut all.collect::<Vec<_>>())
 }
 
-/// What writes an array.
+/// Returns the function that writes an array.
 fn body_of<'a>(array: &'a Array, progress: &'a Progress) -> Result<impl FnMut(&mut dyn Write) -> io::Result<()> + 'a> {
     let header = header_of(&array.shape, array.dtype, array.boolean)?;
     Ok(move |w: &mut dyn Write| {

@@ -20,7 +20,7 @@ pub(crate) enum Output {
     File(PathBuf),
 }
 
-/// What writes a result.
+/// Function that writes a result.
 pub(crate) type Body<'a> = dyn FnMut(&mut dyn Write) -> io::Result<()> + 'a;
 
 impl Output {
@@ -169,7 +169,7 @@ fn place(parts: Vec<To<'_>>) -> Result {
 /// A result that is being written.
 pub(crate) struct Writing<'a>(BufWriter<To<'a>>);
 
-/// What it is written to.
+/// Target that it is written to.
 enum To<'a> {
     Part(Part),
     /// A file without a name in this folder, and where its bytes go when it is whole.
@@ -184,7 +184,7 @@ impl To<'_> {
         }
     }
 
-    /// What a user knows it by.
+    /// Returns the path that a user knows it by.
     fn path(&self) -> &Path {
         match self {
             Self::Part(part) => part.target(),

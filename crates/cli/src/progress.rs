@@ -59,7 +59,7 @@ impl Progress {
         self.bar.inc(steps);
     }
 
-    /// What is being done now.
+    /// Shows what is being done now.
     pub(crate) fn say(&self, what: impl Into<String>) {
         self.bar.set_message(what.into());
     }

@@ -1,4 +1,4 @@
-//! What the command says: everything that goes to standard output or standard error as text.
+//! Output of the command: everything that goes to standard output or standard error as text.
 
 use crate::failure::{Failure, Result};
 use std::fmt::Display;

@@ -11,7 +11,7 @@ use isowarp::{Device, Error};
 use serde::Serialize;
 use std::time::{Duration, Instant};
 
-/// How long a measurement may take.
+/// Time that a measurement may take.
 const BUDGET: Duration = Duration::from_millis(500);
 
 /// A measurement.
@@ -25,7 +25,7 @@ pub(crate) struct Time {
     pub(crate) runs: usize,
 }
 
-/// How long `work` takes the device: two runs to warm up, then the median of as many as fit the budget (at least 3, at most 101).
+/// Measures the time that `work` takes the device: two runs to warm up, then the median of as many as fit the budget (at least 3, at most 101).
 pub(crate) fn measure(device: &Device, budget: Duration, work: &mut dyn FnMut() -> isowarp::Result<()>) -> isowarp::Result<Time> {
     work()?;
     device.synchronize()?;
@@ -66,7 +66,7 @@ pub(crate) fn rate(bytes: u64, seconds: f64) -> f64 {
     if seconds > 0.0 { bytes as f64 / seconds } else { 0.0 }
 }
 
-/// How an array was taken that was not taken at once.
+/// Chunks of an array that was not taken at once.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub(crate) struct Chunked {
     pub(crate) chunks: u64,
@@ -88,7 +88,7 @@ pub(crate) fn peak_bytes() -> Option<u64> {
     kib.checked_mul(1024)
 }
 
-/// What `--stats` prints.
+/// Report that `--stats` prints.
 #[derive(Debug, Serialize)]
 struct Stats {
     backend: &'static str,

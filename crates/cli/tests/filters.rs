@@ -111,7 +111,7 @@ fn check(found: &DynamicImage, picture: &DynamicImage, channels: u32, (filter, f
     let (w, h, pixels) = (i64::from(picture.width()), i64::from(picture.height()), picture.as_bytes());
     let at = |x: i64, y: i64, c: i64| i64::from(pixels[((y * w + x) * 4 + c) as usize]);
     for (place, (x, y, c)) in (0..h).flat_map(|y| (0..w).flat_map(move |x| (0..4).map(move |c| (x, y, c)))).enumerate() {
-        // What is outside and zero is transparent.
+        // Pixels that are outside and zero are transparent.
         let window = |f: &dyn Fn(i64, i64) -> i64, dx, dy| match (inside(border, x + dx, w), inside(border, y + dy, h)) {
             (Some(x), Some(y)) => f(x, y),
             _ => 0,
@@ -187,7 +187,7 @@ fn every_filter_takes_grey_and_coloured_jpegs() {
             let file = std::fs::File::create(&path).expect("a file");
             let color = if channels == 1 { ExtendedColorType::L8 } else { ExtendedColorType::Rgb8 };
             JpegEncoder::new_with_quality(file, 90).encode(picture.as_bytes(), SIZE.0, SIZE.1, color).expect("encoded");
-            // What the file says, which is not quite what was put in.
+            // Numbers that the file says, which are not quite those put in.
             let decoded = image::open(&path).expect("an image");
             for (filter, formula) in FILTERS {
                 let found = filtered(&path, filter, &[]);

@@ -50,7 +50,7 @@ fn stats(run: &Output) -> serde_json::Value {
     serde_json::from_slice(&run.stdout).expect("JSON")
 }
 
-/// What would be too large under a limit goes in chunks, without being told, with the same result.
+/// Checks that work too large under a limit goes in chunks, without being told, with the same result.
 #[test]
 fn what_does_not_fit_a_limit_goes_in_chunks_by_itself() {
     let folder = Folder::new();
@@ -186,7 +186,7 @@ fn a_limit_on_threads_gives_fewer_threads() {
     fs::set_permissions(folder.0.path(), open).expect("a folder of ours");
     let whole = folder.run("", &["sort", "--in", "x.npy", "--out", "-"]);
     succeeded(&whole);
-    // What the user has running already counts: from one process to a few.
+    // Processes that the user has running already count: from one to a few.
     for limit in [1, 2, 3, 5, 1000] {
         let run = bound(
             folder.0.path(),

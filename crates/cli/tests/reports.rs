@@ -44,7 +44,7 @@ fn devices_names_every_adapter_of_the_machine() {
     for backend in backends() {
         assert!(found.contains(&backend.as_str()), "{backend} is not among {found:?}");
     }
-    // What is not there is named with the reason.
+    // Devices that are not there are named with the reason.
     let missing = report["unavailable"].as_array().expect("a list");
     assert!(found.contains(&"cuda") || missing.iter().any(|m| m.as_str().is_some_and(|m| m.contains("`cuda`"))), "{report}");
 }

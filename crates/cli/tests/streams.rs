@@ -47,7 +47,7 @@ fn a_full_disk_on_a_standard_stream_is_an_error() {
         assert!(run.status.code() == Some(1) && lines.len() == 2, "{args:?}: {lines:?}");
         assert!(lines[0].contains("cannot write standard output: No space left on device") && lines[1].contains("make room"), "{lines:?}");
     }
-    // What cannot be said changes no exit status: of stats, of a refusal of the request.
+    // Text that cannot be written changes no exit status: of stats, of a refusal of the request.
     let x = data("r_f4.npy").display().to_string();
     for (args, status) in
         [(&["run", "sort", "--in", &x, "--out", "-", "--stats"][..], 1), (&["run", "sort", "--in", &x, "--in", &x, "--out", "-"], 2)]

@@ -21,7 +21,7 @@ fn same(a: f32, b: f32) -> bool {
     a.to_bits() == b.to_bits() || (a.is_nan() && b.is_nan())
 }
 
-/// What to evaluate.
+/// Operation to evaluate.
 #[derive(Clone, Copy)]
 enum What {
     Func(Func),

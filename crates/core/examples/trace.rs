@@ -1,4 +1,4 @@
-//! What tracing costs: every call of a pattern traces its closure, so this is on the path of each launch.
+//! Cost of tracing: every call of a pattern traces its closure, so this is on the path of each launch.
 //!
 //! `cargo run --release -p isowarp-core --example trace`
 

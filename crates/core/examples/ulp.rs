@@ -28,7 +28,7 @@ struct Worst {
     y: f32,
 }
 
-/// What to run over: `count` bit patterns from `first` on, `stride` apart.
+/// Bit patterns to run over: `count` of them from `first` on, `stride` apart.
 #[derive(Clone, Copy)]
 struct Range {
     first: u32,

@@ -20,7 +20,7 @@ pub trait RawBuffer: Clone + std::fmt::Debug + Send + Sync + 'static {
 /// The future of a read-back: the bytes, once the device has got there.
 pub type ReadFuture = Pin<Box<dyn Future<Output = Result<Vec<u8>>> + Send>>;
 
-/// What a device holds of its memory.
+/// Memory that a device holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MemoryUsage {
     /// Bytes that buffers have.
@@ -38,10 +38,10 @@ pub trait Backend: Clone + std::fmt::Debug + Send + Sync + 'static {
     /// A mark on a stream (see [`Backend::record`]).
     type Event: Clone + Send + Sync + 'static;
 
-    /// What the device can do.
+    /// Returns the capabilities of the device.
     fn caps(&self) -> &Caps;
 
-    /// How the patterns of this handle compute: strict unless asked otherwise.
+    /// Returns the arithmetic of this handle's patterns: strict unless asked otherwise.
     fn numerics(&self) -> Numerics;
 
     /// A handle on the same device and stream that computes as asked.
@@ -51,7 +51,7 @@ pub trait Backend: Clone + std::fmt::Debug + Send + Sync + 'static {
     /// Whether two handles stand for the same device.
     fn same_device(&self, other: &Self) -> bool;
 
-    /// What the device holds of its memory, for all of its handles together.
+    /// Returns the memory that the device holds, for all of its handles together.
     fn memory_usage(&self) -> MemoryUsage;
 
     /// Sets how much memory that no buffer has any more the device may hold, for reuse or until it is released. With 0 it keeps none. New memory

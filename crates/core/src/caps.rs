@@ -1,4 +1,4 @@
-//! What a device can do, found out once when it is opened.
+//! Capabilities of a device, found out once when it is opened.
 
 use crate::element::DType;
 use crate::ir::{Func, Operation};
@@ -6,7 +6,7 @@ use crate::launch::Code;
 use core::fmt;
 use std::sync::OnceLock;
 
-/// How the arithmetic of a pattern is promised.
+/// Promise of a pattern's arithmetic.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Hash)]
 pub enum Numerics {
     /// The same bits as the CPU definition, everywhere.
@@ -17,7 +17,7 @@ pub enum Numerics {
     Fast,
 }
 
-/// What is known of a device's arithmetic: what a wgpu adapter's start-up probe found, and on CUDA what the instruction set defines.
+/// Verdict on a device's arithmetic: findings of a wgpu adapter's start-up probe, and on CUDA what the instruction set defines.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum NumericsVerdict {
     /// Everything that the contract needs.
@@ -41,7 +41,7 @@ impl fmt::Display for NumericsVerdict {
     }
 }
 
-/// How a device computes a fused multiply-add.
+/// Way in which a device computes a fused multiply-add.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub enum FmaKind {
     /// The device's `fma` is fused.
@@ -115,7 +115,7 @@ pub enum Capability {
 }
 
 impl Capability {
-    /// What the user can do about it.
+    /// Advice to the user.
     #[must_use]
     pub fn help(self) -> &'static str {
         match self {
@@ -190,7 +190,7 @@ pub struct Caps {
     /// The most turns that the loops of a map's operator surely take together, where the device ends loops by itself. Operators whose bounds come to more are
     /// refused, in other patterns of a sixteenth, since an invocation has more elements there.
     pub loop_turns: Option<u64>,
-    /// How `fma` is computed.
+    /// Way in which `fma` is computed.
     pub fma: FmaKind,
     /// Whether device time can be measured.
     pub timestamps: bool,

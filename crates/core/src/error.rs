@@ -6,14 +6,14 @@ use crate::ir::OpError;
 /// Shorthand for results of isowarp calls.
 pub type Result<T, E = Error> = core::result::Result<T, E>;
 
-/// What went wrong, with the offending numbers. A call that returns an error has changed none of its outputs.
+/// Error with the offending numbers. A call that returns one has changed none of its outputs.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// Two lengths that have to agree do not.
     #[error("{what}: expected {expected} elements, found {found}")]
     LengthMismatch {
-        /// Which argument.
+        /// Name of the argument.
         what: &'static str,
         /// Elements wanted.
         expected: u64,
@@ -23,7 +23,7 @@ pub enum Error {
     /// An output does not hold the result.
     #[error("{what} holds {available} elements, but {required} are needed")]
     BufferTooSmall {
-        /// Which argument.
+        /// Name of the argument.
         what: &'static str,
         /// Elements needed.
         required: u64,
@@ -33,7 +33,7 @@ pub enum Error {
     /// A view reaches outside its buffer.
     #[error("{what}: elements {start}..{end} are outside a buffer of {len}")]
     OutOfRange {
-        /// Which argument.
+        /// Name of the argument.
         what: &'static str,
         /// First element asked for.
         start: u64,
@@ -69,7 +69,7 @@ pub enum Error {
     NotSorted {
         /// The pattern.
         pattern: &'static str,
-        /// Which argument.
+        /// Name of the argument.
         what: &'static str,
         /// The first index whose element comes before its left neighbour.
         index: u64,
@@ -79,7 +79,7 @@ pub enum Error {
     Aliasing {
         /// The pattern.
         pattern: &'static str,
-        /// Which argument.
+        /// Name of the argument.
         what: &'static str,
     },
     /// A reduction that has no identity was asked of nothing.
@@ -93,7 +93,7 @@ pub enum Error {
     Unsupported {
         /// The pattern.
         pattern: &'static str,
-        /// What is missing.
+        /// Name of what is missing.
         capability: Capability,
         /// The device's name.
         device: String,
@@ -109,7 +109,7 @@ pub enum Error {
     /// A size above what the device or the pattern can address.
     #[error("{what}: {requested} is above the limit of {limit}")]
     TooLarge {
-        /// Which quantity.
+        /// Name of the quantity.
         what: &'static str,
         /// The amount asked for.
         requested: u64,
@@ -119,9 +119,9 @@ pub enum Error {
     /// An argument that no device could honour.
     #[error("{what}: {reason}")]
     InvalidArgument {
-        /// Which argument.
+        /// Name of the argument.
         what: &'static str,
-        /// What is wrong with it.
+        /// Reason why it is refused.
         reason: String,
     },
     /// The device has no memory left for this.
@@ -155,7 +155,7 @@ pub enum Error {
     /// A buffer of another device was passed.
     #[error("{what} belongs to another device")]
     WrongDevice {
-        /// Which argument.
+        /// Name of the argument.
         what: &'static str,
     },
     /// A kernel did not compile: a defect of isowarp or of the driver. The log is the compiler's.

@@ -112,7 +112,7 @@ fn functions_without_a_fast_form_are_the_strict_ones_in_fast() {
         let [strict, fast] = ways(f);
         assert!(fast.contains(".approx.f32") && !strict.contains(".approx"), "{fast}");
     }
-    // What stands beside a function is as fast as before it.
+    // Code beside a function is as fast as before it.
     let text = scope(&trace(|x: F| x.tan() / x).unwrap(), Numerics::Fast, 0);
     assert_eq!(text.matches("div.full.f32").count(), 2, "{text}");
 }

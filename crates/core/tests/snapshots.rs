@@ -111,7 +111,7 @@ fn neighbours_that_the_four_hold_are_not_fetched() {
         )
     };
     let fetches = |text: &str| text.matches("op_fetch1(").count();
-    // What lies behind an element may not have been loaded.
+    // Elements behind another may not have been loaded.
     let (plain, with) = (text(&[]), text(&[None, Some(0), None]));
     assert_eq!((fetches(&plain), fetches(&with)), (8, 6));
     assert!(with.contains("bitcast<f32>(p0.x), bitcast<f32>(p0.y))"), "{with}");

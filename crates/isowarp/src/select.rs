@@ -16,7 +16,7 @@ const OVERRIDE: &str = "ISOWARP_BACKEND";
 #[cfg(any(feature = "wgpu", feature = "cuda"))]
 const POOL: &str = "ISOWARP_POOL_MIB";
 
-/// Which backend to open.
+/// Backend to open.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Hash)]
 pub enum Selector {
     /// The first device that can do all work; see [`Device::auto`]. `ISOWARP_BACKEND` overrides.
@@ -124,7 +124,7 @@ impl Device {
         all
     }
 
-    /// What the device is, and why it is this one, where [`Device::auto`] chose it: what asked for it, or what kept the better ones out.
+    /// Says what the device is, and why it is this one, where [`Device::auto`] chose it: what asked for it, or what kept the better ones out.
     ///
     /// ```
     /// use isowarp::{Device, Selector};
@@ -143,7 +143,7 @@ impl Device {
         format!("{}: {} ({}), numerics {}{why}", c.backend, c.device, c.driver, c.numerics)
     }
 
-    /// How much of the time to open the device was isowarp's own, such as the start-up probe; the rest was the driver's.
+    /// Returns isowarp's own part of the time to open the device, such as the start-up probe; the rest was the driver's.
     #[must_use]
     pub fn setup_time(&self) -> Duration {
         match self {
@@ -182,7 +182,7 @@ impl Device {
         }
     }
 
-    /// What the CPU can do and this device cannot, in words.
+    /// Lists what the CPU can do and this device cannot, in words.
     fn limitation(&self) -> Option<String> {
         let caps = self.caps();
         if let NumericsVerdict::Unproven { witness } = &caps.numerics {

@@ -32,7 +32,7 @@ fn put(k: u32, key: u32, of_a: bool, i: u32, j: u32) {
 {% endif %}
 }
 
-// How many of the first k keys of the result are of a.
+// Counts those of the first k keys of the result that are of a.
 fn co_rank(k: u32) -> u32 {
     var low = k - min(k, args.b_len);
     var high = min(k, args.a_len);
@@ -87,7 +87,7 @@ var<workgroup> keys_a: array<u32, TILE>;
 var<workgroup> keys_b: array<u32, TILE>;
 var<workgroup> cuts: array<u32, 2>;
 
-// What a workgroup holds of an array: `have` keys from `start` on, in a ring or not; `done` keys of its part, which begins at `origin`, are merged.
+// Part of an array that a workgroup holds: `have` keys from `start` on, in a ring or not; `done` keys of its part, which begins at `origin`, are merged.
 struct Part {
     origin: u32,
     len: u32,
@@ -100,7 +100,7 @@ fn slot(part: Part, i: u32) -> u32 {
     return {{ "(part.start + i) % TILE" if circular else "i" }};
 }
 
-// How many keys there are to load, and room for.
+// Returns the number of keys there are to load, and room for.
 fn more(part: Part) -> u32 {
     return min(TILE - part.have, part.len - (part.done + part.have));
 }

@@ -36,7 +36,7 @@ alias Key = u32;
 {% endif %}
 {% if load or store %}
 
-// What is flipped in negative keys: those whose sign, as it lies in memory, is set.
+// Bits that are flipped in negative keys: those whose sign, as it lies in memory, is set.
 fn negative(sign: u32) -> Key {
 {% if wide %}
     return select(vec2(0u), vec2(args.negative, args.negative_high), (sign & 1u) != 0u);
@@ -88,7 +88,7 @@ struct Range {
     len: u32,
 }
 
-// What is sorted by itself: a bucket, or everything.
+// Range that is sorted by itself: a bucket, or everything.
 fn range_of(bucket: u32) -> Range {
 {% if buckets %}
     let begin = starts[bucket * args.stride];
@@ -127,7 +127,7 @@ var<workgroup> payload: array<u32, KEYS>;
 {% endif %}
 var<workgroup> sums: array<u32, THREADS>;
 
-// How many ones lanes before this one have, and how many there are; Kogge and Stone's scan, in shared memory.
+// Counts the ones that lanes before this one have, and all of them; Kogge and Stone's scan, in shared memory.
 fn ones_before(lane: u32, ones: u32) -> vec2<u32> {
     var sum = ones;
     workgroupBarrier();
@@ -144,7 +144,7 @@ fn ones_before(lane: u32, ones: u32) -> vec2<u32> {
     return vec2(sum - ones, sums[THREADS - 1u]);
 }
 
-// How many keys of the tile have lower digits.
+// Counts the keys of the tile that have lower digits.
 fn lower(digit: u32, len: u32) -> u32 {
     var low = 0u;
     var high = len;
@@ -404,7 +404,7 @@ fn sort_{{ "load" if load else "store" if store else "everywhere" if everywhere 
 {% endif %}
 {% if bounds %}
 
-// How many keys of a sorted tile come before a bucket: before its splitter.
+// Counts the keys of a sorted tile that come before a bucket: before its splitter.
 fn start_of(bucket: u32, tile: u32, len: u32) -> u32 {
     if (bucket == 0u) {
         return 0u;

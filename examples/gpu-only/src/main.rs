@@ -34,7 +34,7 @@ mod tests {
     #[cfg(feature = "cust")]
     #[test]
     fn the_feature_cust_is_the_cuda_backends() {
-        // That these are there is what the feature is for; they are tested where they are defined.
+        // The feature is there for these; they are tested where they are defined.
         let _ = (isowarp::Cuda::from_cust, isowarp::Cuda::lend_cust::<f32>);
     }
 }

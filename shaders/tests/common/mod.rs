@@ -1,4 +1,4 @@
-//! What the tests share: a prelude for an adapter whose built-ins are exact, and an interpreter of the functions that naga parsed.
+//! Tools that the tests share: a prelude for an adapter whose built-ins are exact, and an interpreter of the functions that naga parsed.
 
 #![allow(dead_code, reason = "each test uses its part")]
 

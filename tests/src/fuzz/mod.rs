@@ -50,7 +50,7 @@ pub fn input(k: u8, of: &[DType]) -> Tree {
 }
 
 impl Trial {
-    /// What a device gives.
+    /// Returns the results of a device.
     ///
     /// # Errors
     /// What the pattern returns.
@@ -58,7 +58,7 @@ impl Trial {
         self.verb.run(self, device)
     }
 
-    /// What plain loops by the documented rules give.
+    /// Returns the results of plain loops by the documented rules.
     #[must_use]
     pub fn expected(&self) -> Vec<Output> {
         self.verb.expected(self)

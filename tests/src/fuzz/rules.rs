@@ -18,7 +18,7 @@ pub(super) fn canonical(ty: Ty, bits: u64) -> u64 {
     }
 }
 
-/// What an element's stored bits are once they are loaded.
+/// Returns an element's stored bits as they are once they are loaded.
 #[must_use]
 pub(super) fn widen(dtype: DType, bits: u64) -> u64 {
     match dtype {
@@ -45,7 +45,7 @@ pub(super) fn narrow(dtype: DType, ty: Ty, bits: u64) -> u64 {
     }
 }
 
-/// What a tree reads: of each input the elements at the indices, as they are stored, and its whole array.
+/// Elements that a tree reads: of each input those at the indices, as they are stored, and its whole array.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Reads {
     /// Element types.

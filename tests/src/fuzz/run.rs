@@ -16,14 +16,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// What to run.
+/// Options of a run.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// How long, unless `trials` are done before.
+    /// Duration, unless `trials` are done before.
     pub time: Duration,
-    /// How many trials at most; 0: as many as there is time for.
+    /// Number of trials at most; 0: as many as there is time for.
     pub trials: u64,
-    /// What decides all of them.
+    /// Seed that decides all of them.
     pub seed: u64,
     /// The patterns; all if empty.
     pub verbs: Vec<Verb>,
@@ -31,7 +31,7 @@ pub struct Options {
     pub backends: Vec<String>,
     /// Whether devices are opened again in other forms, as a full run of the suite does.
     pub forms: bool,
-    /// How many trials may run at once, each on devices opened for it; 0: as many as there are cores, at most 8.
+    /// Number of trials that may run at once, each on devices opened for it; 0: as many as there are cores, at most 8.
     pub jobs: usize,
     /// Steps that shrink a difference.
     pub shrinks: usize,
@@ -39,7 +39,7 @@ pub struct Options {
     pub verbose: bool,
 }
 
-/// What a run found on one device.
+/// Findings of a run on one device.
 #[derive(Clone, Debug, Default)]
 pub struct Line {
     /// Trials compared.
@@ -63,7 +63,7 @@ pub struct Find {
     pub trial: Trial,
 }
 
-/// What a run found.
+/// Findings of a run.
 #[derive(Clone, Debug, Default)]
 pub struct Fuzzed {
     /// By pattern, its trials.

@@ -1,4 +1,4 @@
-//! What is smaller than a trial that failed: fewer results, fewer elements, smaller operators, plainer inputs.
+//! Shrinking of a trial that failed: fewer results, fewer elements, smaller operators, plainer inputs.
 
 use super::tree::Tree;
 use super::trial::Trial;

@@ -43,7 +43,7 @@ impl Array {
     }
 }
 
-/// What is tried.
+/// Work that is tried.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Trial {
     /// The pattern.

@@ -33,7 +33,7 @@ pub(super) fn cases<B: Target>(c: &mut Cases<B>) {
     .full();
 }
 
-/// What every thread got in every round, in order; and each thread's rounds are equal.
+/// Results that every thread got in every round, in order; and each thread's rounds are equal.
 fn together<B: Target>(device: &B, work: impl Fn(&B, u64) -> Result<Buffer<B, u32>> + Sync) -> Result<Vec<Buffer<B, u32>>> {
     let rounds = |k: u64| -> Result<Vec<Buffer<B, u32>>> {
         (0..ROUNDS)

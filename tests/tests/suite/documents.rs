@@ -141,3 +141,29 @@ fn the_prelude_has_few_names() {
     assert!(names.contains(&"Device") && names.contains(&"Sum"), "names were found: {names:?}");
     assert!(names.len() <= 60, "{} names: {names:?}", names.len());
 }
+
+/// Lines that begin a comment, of a file: number and text.
+fn first_lines(text: &str) -> Vec<(usize, &str)> {
+    let comment = |line: &str| line.starts_with("//").then(|| line.split(' ').next().unwrap_or(line).len());
+    let mut before = None;
+    let mut found = Vec::new();
+    for (at, line) in text.lines().map(str::trim).enumerate() {
+        let marker = comment(line);
+        if let Some(len) = marker.filter(|_| marker != before) {
+            found.push((at + 1, line[len..].trim()));
+        }
+        before = marker;
+    }
+    found
+}
+
+#[test]
+fn comments_begin_with_a_verb_or_a_noun() {
+    let vague = ["What ", "Those ", "That ", "Which ", "How "];
+    let mut wrong = Vec::new();
+    for (path, text) in sources() {
+        let begins = first_lines(&text).into_iter().filter(|(_, line)| vague.iter().any(|word| line.starts_with(word)));
+        wrong.extend(begins.map(|(at, line)| format!("{}:{at}: {line}", path.display())));
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}

@@ -15,7 +15,7 @@ const BAND: usize = 1 << 24;
 /// Taps of a kernel that one launch adds.
 const TAPS: usize = 16;
 
-/// What is done to a picture.
+/// Work that is done to a picture.
 #[derive(Clone, Debug)]
 pub(super) enum Work {
     Copy,
@@ -146,7 +146,7 @@ impl Band<'_> {
         for (c, colour) in colours.iter().enumerate() {
             let weighted: Plane = device.map((colour, alpha), |(c, a)| c.mul_rn(a))?;
             let colour = if self.work.differs() {
-                // What is seen before black; alpha stays.
+                // Colour as it is seen before black; alpha stays.
                 self.of(&device.map(&weighted, |c| c / lit(greatest))?)?
             } else {
                 let sums = self.of(&weighted)?;

@@ -11,7 +11,7 @@ use entropy::{Bits, Table};
 /// Why a file is refused.
 pub(super) type Result<T = ()> = std::result::Result<T, String>;
 
-/// What was seen on the way.
+/// Parts of the file that were seen on the way.
 #[derive(Debug, Default)]
 pub(super) struct Seen {
     pub(super) components: usize,

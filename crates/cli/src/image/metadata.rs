@@ -1,4 +1,4 @@
-//! What image files say beside their pixels: kept where the output's format has a place for it, else named.
+//! Metadata of image files: kept where the output's format has a place for it, else named.
 
 use ::image::codecs::jpeg::{PixelDensity, PixelDensityUnit};
 use ::image::metadata::Orientation;
@@ -17,12 +17,12 @@ pub(crate) struct Metadata {
     pub(super) srgb: Option<SrgbRenderingIntent>,
     pub(super) gamma: Option<ScaledFloat>,
     pub(super) chromaticities: Option<SourceChromaticities>,
-    /// What no output keeps.
+    /// Names of what no output keeps.
     pub(super) lost: Vec<String>,
 }
 
 impl Metadata {
-    /// How the image is to be turned, which is done once: nothing turns it again.
+    /// Takes out how the image is to be turned, which is done once: nothing turns it again.
     pub(super) fn turn_exif(&mut self) -> Option<Orientation> {
         self.exif.as_mut().and_then(|exif| Orientation::remove_from_exif_chunk(exif))
     }
@@ -35,7 +35,7 @@ impl Metadata {
         self.srgb.is_some() || gamma && self.chromaticities.is_none_or(|c| c == SourceChromaticities { white, red, green, blue })
     }
 
-    /// What is there that a format has no place for.
+    /// Lists what is there that a format has no place for.
     pub(super) fn left_out(&self, has: &Places) -> Vec<String> {
         let missing = [
             (self.icc.is_some() && !has.icc, "the ICC profile"),
@@ -47,7 +47,7 @@ impl Metadata {
     }
 }
 
-/// What a format has a place for.
+/// Metadata that a format has a place for.
 pub(super) struct Places {
     pub(super) icc: bool,
     pub(super) exif: bool,

@@ -15,7 +15,7 @@ use tiff::tags::Tag;
 /// Bytes by which a file's kind is known.
 const MAGIC: u64 = 64;
 
-/// What to do about half a file.
+/// Advice about half a file.
 const WHOLE: &str = "save or copy the image again; it has to be a whole PNG, JPEG, TIFF, BMP, WebP or GIF file";
 
 /// Why a file is refused.

@@ -49,7 +49,7 @@ fn name(format: ImageFormat) -> &'static str {
     }
 }
 
-/// What there is beside the pixels that a file of this format won't say, as a warning.
+/// Returns what there is beside the pixels that a file of this format won't say, as a warning.
 pub(super) fn warning(p: &Picture, format: ImageFormat) -> Option<String> {
     let (icc, exif, resolution) = match format {
         ImageFormat::Png | ImageFormat::Jpeg => (true, true, true),

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 /// A photograph by Lav Varshney, CC0; see assets/README.md.
 const PHOTOGRAPH: &[u8] = include_bytes!("../../assets/camera.png");
 
-/// What is written: its edges.
+/// File that is written: its edges.
 const WRITTEN: &str = "isowarp-photograph.png";
 /// The filter that finds them.
 const EDGES: FilterKind = FilterKind::Sobel;
@@ -26,7 +26,7 @@ struct Job {
     border: Border,
 }
 
-/// What the devices made of the photograph.
+/// Results of the photograph on the devices.
 struct Comparison {
     /// By filter: its name, and by device whether its bytes are the CPU's.
     rows: Vec<Vec<String>>,
@@ -121,7 +121,7 @@ fn filtered(device: &Device, photograph: &GrayImage, jobs: &[Job], progress: &Pr
     Ok(all)
 }
 
-/// What the comparison of so many devices, the CPU among them, says.
+/// Concludes the comparison of so many devices, the CPU among them.
 fn conclusion(what: &str, devices: usize, differing: &[String]) -> Result<String> {
     match (differing, devices) {
         ([], 1) => Ok(format!("{what}: only the CPU could run, so there was nothing to compare it with.")),

@@ -1,4 +1,4 @@
-//! What a run of the suite found, in a few lines.
+//! Findings of a run of the suite, in a few lines.
 
 use crate::table;
 use isowarp_conformance::Report;
@@ -40,7 +40,7 @@ fn recorded(report: &Report) -> Vec<String> {
     labels
 }
 
-/// How many comparisons of a device or a recording were equal.
+/// Says how many comparisons of a device or a recording were equal.
 fn counts(rows: &[(String, String, Row)], label: &str) -> String {
     let (mut equal, mut cases, mut left_out) = (0, 0, 0);
     for (_, _, row) in rows.iter().filter(|(l, ..)| l == label) {
@@ -52,7 +52,7 @@ fn counts(rows: &[(String, String, Row)], label: &str) -> String {
     if equal == cases { format!("{equal} of {cases}{left_out}") } else { format!("{equal} of {cases}: DIFFERENT{left_out}") }
 }
 
-/// What the numbers mean.
+/// Says what the numbers mean.
 fn verdict(report: &Report) -> String {
     let (equal, different, seconds) = (report.equal(), report.different(), report.seconds);
     if different > 0 {

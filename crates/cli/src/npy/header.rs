@@ -8,7 +8,7 @@ use std::io::Read;
 /// Longest header that is read; NumPy's own limit for headers it trusts is of this order.
 const MAX_HEADER: u64 = 64 * 1024;
 
-/// What a header says.
+/// Contents of a header.
 pub(super) struct Head {
     /// The array without its elements.
     pub(super) array: Array,

@@ -16,7 +16,7 @@ pub(super) struct Part {
     target: PathBuf,
 }
 
-/// What was at a place before a part took it.
+/// State of a place before a part took it.
 #[derive(Debug)]
 pub(super) enum Before {
     Nothing,

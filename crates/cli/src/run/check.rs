@@ -97,7 +97,7 @@ fn check_bins(args: &RunArgs) -> Result {
         return Err(Failure::usage("--chunk-size is for a histogram without --channels", "leave one of the two out"));
     }
     let named = bins.max(range / 2).max(edges);
-    // What is said once is said of all channels.
+    // An option that is given once is meant for all channels.
     let each = |n: usize| n <= 1 || n == named;
     if !range.is_multiple_of(2) || !each(bins) || !each(range / 2) || named > channels as usize {
         let message = format!("{bins} of --bins, {range} of --range and {edges} of --edges do not fit {channels} channels");

@@ -138,7 +138,7 @@ impl Each {
             (DeviceKind::Cpu, Call::Histogram(_)) if caps.backend == "cpu" => device_bytes,
             (DeviceKind::Cpu, Call::Scan { .. }) if caps.backend == "cpu" => device_bytes + stored + word,
             (DeviceKind::Cpu, _) if caps.backend == "cpu" => device_bytes + size + 16 + word.max(values),
-            // What is on its way to such a device and back is in the same memory, and what its pool keeps for the next chunk.
+            // Data on its way to such a device and back are in the same memory, and what its pool keeps for the next chunk.
             (DeviceKind::Cpu | DeviceKind::Integrated, _) => device_bytes + size + values + 16,
             _ => 0,
         };
@@ -177,7 +177,7 @@ pub(super) fn may_fit(device: &Device, plan: &Plan, chunk: u64, failure: &Failur
         && matches!(failure, Failure::Library(e) if too_large(e))
 }
 
-/// What every step of the work needs.
+/// State that every step of the work needs.
 struct Job<'a> {
     device: &'a Device,
     progress: Progress,
@@ -273,7 +273,7 @@ pub(super) fn run(args: &RunArgs, device: &Device, plan: &Plan, inputs: Vec<Read
     stats::report_chunks(device, args.verb.name, (elements, read + written, parts), (args.json, outputs.result.is_stdout()), time, chunked)
 }
 
-/// What a sort does to a row: its elements, their order, and whether their indices are wanted.
+/// Sort of a row: its elements, their order, and whether their indices are wanted.
 type Rows<'a> = (u64, &'a Order, bool);
 
 #[cfg(test)]

@@ -15,13 +15,13 @@ type Buffer = DynBuffer<Device>;
 pub(crate) enum Part {
     /// Result for --out.
     Result,
-    /// How many there are of each element.
+    /// Number of equal elements, for each element.
     Lengths,
     /// The keys that the result's values belong to.
     Keys,
     /// Where the result's elements were.
     Indices,
-    /// How many elements there are in parts of the result.
+    /// Number of elements in parts of the result.
     Count,
     /// Rows of a factorised matrix, in the order of its pivots.
     Permutation,
@@ -91,7 +91,7 @@ impl Plan {
             None => call.run(device, &all)?,
         };
         let mut found = found.trimmed()?;
-        // What is nowhere is at the end: then there is no place.
+        // An element that is nowhere is at the end: then there is no place.
         if let (Call::Ask(Question::First, _), Some(place)) = (&self.call, found.first_mut()) {
             let at = place.read_blocking()?.iter().rev().fold(0, |word, &b| word << 8 | u64::from(b));
             let places = u64::from(inputs.first().is_some_and(|x| at < x.len()));

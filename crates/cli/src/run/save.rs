@@ -35,14 +35,14 @@ impl Saved<'_> {
         Ok(bytes)
     }
 
-    /// What writes the result.
+    /// Returns the function that writes the result.
     fn body<'a>(&'a self, progress: &'a Progress) -> Result<impl FnMut(&mut dyn Write) -> io::Result<()> + 'a> {
         let header = match self.complex {
             true => npy::header_of_pairs(&self.head.shape, self.head.dtype),
             false => npy::header_of(&self.head.shape, self.head.dtype, self.head.boolean),
         }?;
         let elements = self.elements.len();
-        // What cannot be replaced gets nothing before everything is known.
+        // An output that cannot be replaced gets nothing before everything is known.
         let step = if self.output.is_file() { PIECE / self.elements.dtype().size_bytes() } else { elements.max(1) };
         Ok(move |w: &mut dyn Write| {
             let read = |start: u64| self.read(start, step.min(elements - start)).map_err(io::Error::other);

@@ -40,7 +40,7 @@ impl Over {
 /// The order of keys.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Order {
-    /// That of their values.
+    /// Order of their values.
     Values(SortBy),
     /// One of the caller's: an operator of two keys that is not zero where the first comes before the second.
     Own(Func),
@@ -102,9 +102,9 @@ pub enum SetOp {
     Union,
     /// The elements of both.
     Intersection,
-    /// Those of the first without those of the second.
+    /// Elements of the first without those of the second.
     Difference,
-    /// Those that one has more often than the other.
+    /// Elements that one has more often than the other.
     SymmetricDifference,
 }
 
@@ -232,7 +232,7 @@ pub enum Call {
     },
     /// The first keys, those of each row, in order; the values that travel with them, where there is a second input; and where they were in their row, `u32`.
     TopK {
-        /// How many.
+        /// Number of keys.
         k: u64,
         /// The order.
         by: SortBy,
@@ -266,7 +266,7 @@ pub enum Call {
     RunLengthDecode,
     /// Each element less its left neighbour, or its right one; the element at the end stays.
     AdjacentDifference {
-        /// Which neighbour.
+        /// Neighbour that is taken.
         right: bool,
     },
     /// Counts of bins, or sums of weights.

@@ -8,11 +8,11 @@ use crate::ir::{Evaluator, Expr, Func, OpError};
 use crate::ops::{Combine, Max, Min, Product, Sum, combined};
 use std::sync::Arc;
 
-/// What reductions and scans combine with, for element types that are known at run time.
+/// Operator of reductions and scans, for element types that are known at run time.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Operator {
     name: &'static str,
-    /// What each element becomes first.
+    /// Function that is applied to each element first.
     pub(super) load: &'static str,
     combine: String,
     identity: Identity,
@@ -24,7 +24,7 @@ pub struct Operator {
     truth: bool,
 }
 
-/// What leaves others unchanged.
+/// Identity, which leaves others unchanged.
 #[derive(Clone, PartialEq, Debug)]
 enum Identity {
     Zero,
@@ -140,7 +140,7 @@ impl Operator {
         self.prepare(single(&self.load(dtype)?)?, dtype).map(drop)
     }
 
-    /// What each element of type `dtype` becomes first.
+    /// Returns the function that is applied to each element of type `dtype` first.
     pub(super) fn load(&self, dtype: DType) -> Result<Func> {
         let text = self.into.map_or_else(|| self.load.to_owned(), |into| format!("{}({})", into.ty(), self.load));
         Ok(expression::parse(&text, &[dtype.ty()], None, None)?)

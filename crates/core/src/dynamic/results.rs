@@ -10,7 +10,7 @@ use crate::error::Result;
 pub struct Results<B: Backend> {
     /// The results, in the order that the call names them.
     pub all: Vec<DynBuffer<B>>,
-    /// How many elements they have, where the device alone knows: what lies after that is undefined.
+    /// Number of their elements, where the device alone knows: what lies after that is undefined.
     pub count: Option<DeviceScalar<B, u32>>,
 }
 

@@ -64,7 +64,7 @@ impl<B: Patterns> Job<'_, B> {
                     Ok(Results::counted(vec![found.values.0.into(), of_bits(found.values.1, values.dtype)], found.count))
                 });
             }
-            // What is narrower is fetched, since a selection does not keep the bits of every f16. What lies after the places is undefined: the first
+            // Narrower elements are fetched, since a selection does not keep the bits of every f16. What lies after the places is undefined: the first
             // element stands there.
             let found = self.device.unique(&self.device.iota::<u32>(keys.len(), 0, 1)?).by_key(&keys).run()?;
             let (places, count) = (found.values.1, found.count);
@@ -93,7 +93,7 @@ impl<B: Patterns> Job<'_, B> {
         if lengths.dtype.ty().is_float() {
             return invalid(format!("they are integers, not {}", lengths.dtype));
         }
-        // How many elements there will be is for the host to know; the lengths are read for it.
+        // The host has to know how many elements there will be; the lengths are read for it.
         let signed = matches!(lengths.dtype.ty(), Ty::I32 | Ty::I64);
         let (mut words, mut total) = (Vec::new(), 0u64);
         for (k, bytes) in lengths.read_blocking()?.chunks_exact(size).enumerate() {
@@ -114,7 +114,7 @@ impl<B: Patterns> Job<'_, B> {
                 Ok(of_bits(found, values.dtype).into())
             });
         }
-        // What is narrower is fetched, since what is read into an operator does not keep the bits of every f16.
+        // Narrower elements are fetched, since what is read into an operator does not keep the bits of every f16.
         let places = device.run_length_decode(&device.iota::<u32>(values.len, 0, 1)?, &lengths, total).length(&runs).run()?;
         self.fetched(values, &places.into()).map(Results::from)
     }

@@ -51,7 +51,7 @@ pub(super) fn trial(verb: Verb, r: &mut Random) -> Trial {
     Trial { verb, n, numbers, inputs, trees }
 }
 
-/// What combines elements of a type: bits only of integers.
+/// Returns an operator that combines elements of a type: bits only of integers.
 fn combining(trial: &Trial, ty: Ty) -> (&'static str, Op) {
     // The order of float sums in segmented scans is that of scans by flags, which plain loops here do not follow.
     match (ty.is_float(), trial.verb) {
@@ -67,7 +67,7 @@ pub(super) fn run<B: Target>(trial: &Trial, device: &B) -> Result<Vec<Output>> {
     let (name, _) = combining(trial, values.dtype().ty());
     let op = Operator::named(name).unwrap_or_else(|| Operator::custom(name, None));
     let exclusive = trial.number("exclusive") % 2 == 1;
-    // What lies in no segment is undefined: the first starts at 0 and the last ends at the end.
+    // Elements in no segment are undefined: the first starts at 0 and the last ends at the end.
     let segments = || offsets(trial, device);
     match trial.verb {
         Verb::Reduce => {
@@ -103,7 +103,7 @@ fn combine(op: Op, ty: Ty, a: u64, b: u64) -> u64 {
     rules::one(op, ty, ty, [a, b, 0])
 }
 
-/// What leaves others as they are, in the values of an element type.
+/// Returns the identity, which leaves others as they are, in the values of an element type.
 fn identity(op: Op, dtype: DType) -> u64 {
     let ty = dtype.ty();
     let bits = 8 * dtype.size_bytes() as u32;
@@ -194,7 +194,7 @@ pub(super) fn expected(trial: &Trial) -> Vec<Output> {
     match trial.verb {
         Verb::Reduce => {
             let (load, stored) = &trial.trees[0];
-            // What an operator of its own gives is reduced in its type.
+            // Results of an operator of its own are reduced in its type.
             let loaded = rules::values(load, &map::reads(trial), trial.n);
             vec![output(*stored, narrowed(*stored, ty, tree(op, ty, loaded)))]
         }

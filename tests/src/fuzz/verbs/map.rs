@@ -15,7 +15,7 @@ use isowarp::dynamic::DynBuffer;
 use isowarp::element::DType;
 use isowarp::prelude::*;
 
-/// What memory holds before anything is written.
+/// Value that memory holds before anything is written.
 const BEFORE: u64 = 0x5A5A_5A5A_5A5A_5A5A;
 
 /// Elements after the last that is written.
@@ -81,7 +81,7 @@ pub(super) fn sources<B: Backend>(trial: &Trial, device: &B) -> Result<Vec<Sourc
     trial.inputs.iter().map(one).collect()
 }
 
-/// What the operators of a trial read, for plain loops.
+/// Returns the elements that the operators of a trial read, for plain loops.
 pub(super) fn reads(trial: &Trial) -> Reads {
     Reads {
         dtypes: trial.dtypes(),

@@ -45,7 +45,7 @@ macro_rules! verbs {
 verbs! {
     /// Element-wise operators.
     Map "map";
-    /// What an operator gives, combined.
+    /// Results of an operator, combined.
     Reduce "reduce";
     /// Prefixes combined.
     Scan "scan";
@@ -71,9 +71,9 @@ verbs! {
     Search "search";
     /// Sorted arrays as multisets.
     Sets "sets";
-    /// What an operator keeps.
+    /// Elements that an operator keeps.
     Select "select";
-    /// What an operator keeps, and then the rest.
+    /// Elements that an operator keeps, and then the rest.
     Partition "partition";
     /// The first of each run.
     Unique "unique";
@@ -188,7 +188,7 @@ impl Verb {
         Ok(())
     }
 
-    /// How many inputs and operators it takes.
+    /// Returns the number of inputs and operators that it takes.
     fn takes(self) -> (std::ops::RangeInclusive<usize>, usize) {
         match self {
             Self::Map | Self::Reduce => (1..=2, 1),
@@ -203,7 +203,7 @@ impl Verb {
         }
     }
 
-    /// How many of its inputs have `n` elements.
+    /// Returns the number of its inputs that have `n` elements.
     fn parallel(self) -> usize {
         match self {
             Self::Reduce | Self::ReduceByKey | Self::Scatter | Self::ExactDot => 2,
@@ -246,7 +246,7 @@ impl Verb {
         all
     }
 
-    /// What a device gives.
+    /// Returns the results of a device.
     ///
     /// # Errors
     /// Errors of the pattern.
@@ -262,7 +262,7 @@ impl Verb {
         }
     }
 
-    /// What plain loops by the documented rules give.
+    /// Returns the results of plain loops by the documented rules.
     #[must_use]
     pub fn expected(self, trial: &Trial) -> Vec<Output> {
         match self.kind() {

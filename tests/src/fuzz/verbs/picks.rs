@@ -1,4 +1,4 @@
-//! What is kept, counted, moved or told apart: selections, runs, histograms, gathers, scatters, groups and tickets.
+//! Trials of selections, runs, histograms, gathers, scatters, groups and tickets: elements that are kept, counted, moved or told apart.
 
 use super::{arrays, choice, computed, edges, few, length, operator, output, parts, picked};
 use crate::case::{Output, Target};

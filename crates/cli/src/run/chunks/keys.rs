@@ -21,7 +21,7 @@ pub(super) fn is_exact(order: &Order, device: &Device) -> bool {
     strict || !before.types.iter().any(|ty| ty.is_float())
 }
 
-/// What goes with keys.
+/// Payload of keys.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum With {
     Nothing,

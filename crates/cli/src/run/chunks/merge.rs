@@ -15,7 +15,7 @@ const BLOCK: u64 = 16 << 10;
 /// Most runs of one merge.
 const MOST: u64 = 256;
 
-/// What is in memory of a run, and what is not.
+/// Part of a run that is in memory, and what is not.
 struct Block {
     parts: Vec<Vec<u8>>,
     next: u64,

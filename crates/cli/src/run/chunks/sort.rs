@@ -87,7 +87,7 @@ fn split(keys: &Keys<'_>, parts: &mut Parts, elements: u64) -> Parts {
     parts.iter_mut().zip(&keys.sizes).map(|(part, size)| part.split_off((elements * size) as usize)).collect()
 }
 
-/// What was read, on the device.
+/// Uploads what was read.
 fn upload(device: &Device, keys: &Keys<'_>, parts: &Parts) -> isowarp::Result<Vec<DynBuffer<Device>>> {
     parts.iter().zip(keys.types()).map(|(part, dtype)| DynBuffer::upload(device, dtype, part)).collect()
 }

@@ -95,7 +95,7 @@ fn map(args: &RunArgs, inputs: &[Array]) -> Result<Plan> {
     let func = parse(&text, inputs, Some(index), result)?;
     let ty = func.result_types().first().copied().unwrap_or(Ty::U32);
     let boolean = ty == Ty::Bool && wanted.is_none();
-    // What was read from a narrow type and is still of its register type goes back into it.
+    // Values that were read from a narrow type and are still of its register type go back into it.
     let mut numbers = inputs.iter().filter(|a| !a.boolean).map(|a| a.dtype);
     let same = numbers.next().filter(|d| d.ty() == ty && numbers.all(|other| other == *d));
     let dtype = wanted.unwrap_or(if boolean { DType::U8 } else { same.unwrap_or(ty.dtype()) });
