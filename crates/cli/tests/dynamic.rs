@@ -75,7 +75,7 @@ fn narrow_elements_are_combined_wide_and_narrowed_at_the_end() -> isowarp::Resul
     assert_eq!(values::<u8>(&scan(&dev, &bytes, named("min"), true)?), [255, 200, 100]);
     assert_eq!(values::<u32>(&reduce(&dev, &bytes, named("count"))?), [3]);
     assert_eq!(values::<u32>(&one(&dev, Call::Argmin(Over::Whole), &[&bytes])?), [2]);
-    // Types narrow to the greatest value of their own, not of the type that computes.
+    // Identities of narrow types are the limits of their own type, not of the type that computes.
     let signed = DynBuffer::from(dev.upload(&[-100i8, 100, -7])?);
     assert_eq!(values::<i8>(&reduce(&dev, &signed, named("product"))?), [(-100i32 * 100 * -7) as i8]);
     assert_eq!(values::<i8>(&scan(&dev, &signed, named("min"), true)?), [127, -100, -100]);

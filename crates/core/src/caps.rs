@@ -6,7 +6,7 @@ use crate::launch::Code;
 use core::fmt;
 use std::sync::OnceLock;
 
-/// Promise of a pattern's arithmetic.
+/// Guarantee on the arithmetic of a pattern.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Hash)]
 pub enum Numerics {
     /// The same bits as the CPU definition, everywhere.

@@ -6,7 +6,7 @@ use crate::ir::OpError;
 /// Shorthand for results of isowarp calls.
 pub type Result<T, E = Error> = core::result::Result<T, E>;
 
-/// Error with the offending numbers. A call that returns one has changed none of its outputs.
+/// Errors of isowarp calls: what went wrong, with the offending numbers. A call that returns one has changed none of its outputs.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -93,7 +93,7 @@ pub enum Error {
     Unsupported {
         /// The pattern.
         pattern: &'static str,
-        /// Name of what is missing.
+        /// Capability that is missing.
         capability: Capability,
         /// The device's name.
         device: String,

@@ -134,7 +134,7 @@ impl<'d, V, B, I, O, F, P> Call<'d, V, B, I, O, F, P> {
     }
 }
 
-/// Domain: elements that are taken together, one of these, or all as one line.
+/// Domain, the elements that are taken together: one of these, or all as one line.
 impl<'d, V, B: Backend, I, O, F> Call<'d, V, B, I, O, F> {
     /// Takes all elements as one line, in another way than the pattern's: by a [`Variant`], such as a textbook's algorithm of the crate `isowarp-textbook`.
     /// Its order of evaluation, and its scratch, are its own. Reductions and scans have it.

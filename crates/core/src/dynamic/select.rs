@@ -64,8 +64,8 @@ impl<B: Patterns> Job<'_, B> {
                     Ok(Results::counted(vec![found.values.0.into(), of_bits(found.values.1, values.dtype)], found.count))
                 });
             }
-            // Narrower elements are fetched, since a selection does not keep the bits of every f16. What lies after the places is undefined: the first
-            // element stands there.
+            // Narrower elements are fetched, since a selection does not keep the bits of every f16. What lies after the places is undefined: the
+            // first element stands there.
             let found = self.device.unique(&self.device.iota::<u32>(keys.len(), 0, 1)?).by_key(&keys).run()?;
             let (places, count) = (found.values.1, found.count);
             let at = self.device.map((&places, index(), &count), |(at, i, n): (Expr<u32>, Expr<u32>, Expr<u32>)| select(i.lt(n), at, 0))?;
