@@ -22,7 +22,7 @@ pub(crate) struct Metadata {
 }
 
 impl Metadata {
-    /// Takes out how the image is to be turned, which is done once: nothing turns it again.
+    /// Takes the orientation out of the EXIF data, so that the image is turned once and nothing turns it again.
     pub(super) fn turn_exif(&mut self) -> Option<Orientation> {
         self.exif.as_mut().and_then(|exif| Orientation::remove_from_exif_chunk(exif))
     }

@@ -138,7 +138,7 @@ impl Each {
             (DeviceKind::Cpu, Call::Histogram(_)) if caps.backend == "cpu" => device_bytes,
             (DeviceKind::Cpu, Call::Scan { .. }) if caps.backend == "cpu" => device_bytes + stored + word,
             (DeviceKind::Cpu, _) if caps.backend == "cpu" => device_bytes + size + 16 + word.max(values),
-            // Data on its way to such a device and back are in the same memory, and what its pool keeps for the next chunk.
+            // Data on the way to such a device and back are in the same memory, as is what its pool keeps for the next chunk.
             (DeviceKind::Cpu | DeviceKind::Integrated, _) => device_bytes + size + values + 16,
             _ => 0,
         };

@@ -15,7 +15,7 @@ type Buffer = DynBuffer<Device>;
 pub(crate) enum Part {
     /// Result for --out.
     Result,
-    /// Number of equal elements, for each element.
+    /// Number of occurrences of each element.
     Lengths,
     /// The keys that the result's values belong to.
     Keys,

@@ -15,7 +15,7 @@ const BLOCK: u64 = 16 << 10;
 /// Most runs of one merge.
 const MOST: u64 = 256;
 
-/// Part of a run that is in memory, and what is not.
+/// Part of a run that is in memory, and the place of the rest.
 struct Block {
     parts: Vec<Vec<u8>>,
     next: u64,
