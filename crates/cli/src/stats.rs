@@ -66,7 +66,7 @@ pub(crate) fn rate(bytes: u64, seconds: f64) -> f64 {
     if seconds > 0.0 { bytes as f64 / seconds } else { 0.0 }
 }
 
-/// Chunks of an array that was not taken at once.
+/// Statistics of an array that was taken in chunks.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub(crate) struct Chunked {
     pub(crate) chunks: u64,

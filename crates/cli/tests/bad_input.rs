@@ -209,7 +209,7 @@ fn damaged_archives_are_refused() {
             let mut damaged = whole.clone();
             damaged[at] ^= 0x11;
             let found = try_with(&damaged);
-            // Damaged bytes are refused, or not of this array.
+            // A damaged file is refused, or gives the same output.
             assert!(found.status.code() == Some(1) || found.stdout == wanted.stdout, "{name} at {at}");
         }
         for end in (0..whole.len()).step_by(31) {

@@ -115,7 +115,7 @@ pub enum Capability {
 }
 
 impl Capability {
-    /// Advice to the user.
+    /// Returns what the user can do about it.
     #[must_use]
     pub fn help(self) -> &'static str {
         match self {
