@@ -1219,28 +1219,28 @@ pub mod panel {
 pub mod partition {
     use super::*;
 
-    /// `select_two_served_w1`
-    pub const SELECT_TWO_SERVED_W1: Kernel = Kernel::new(Source::Partition, "select_two_served_w1");
-    /// `select_two_joint_w1`
-    pub const SELECT_TWO_JOINT_W1: Kernel = Kernel::new(Source::Partition, "select_two_joint_w1");
     /// `select_three_served_w1`
     pub const SELECT_THREE_SERVED_W1: Kernel = Kernel::new(Source::Partition, "select_three_served_w1");
+    /// `select_two_joint_w1`
+    pub const SELECT_TWO_JOINT_W1: Kernel = Kernel::new(Source::Partition, "select_two_joint_w1");
+    /// `select_two_served_w1`
+    pub const SELECT_TWO_SERVED_W1: Kernel = Kernel::new(Source::Partition, "select_two_served_w1");
     /// `select_three_joint_w1`
     pub const SELECT_THREE_JOINT_W1: Kernel = Kernel::new(Source::Partition, "select_three_joint_w1");
-    /// `select_two_served_w2`
-    pub const SELECT_TWO_SERVED_W2: Kernel = Kernel::new(Source::Partition, "select_two_served_w2");
-    /// `select_two_joint_w2`
-    pub const SELECT_TWO_JOINT_W2: Kernel = Kernel::new(Source::Partition, "select_two_joint_w2");
     /// `select_three_served_w2`
     pub const SELECT_THREE_SERVED_W2: Kernel = Kernel::new(Source::Partition, "select_three_served_w2");
+    /// `select_two_joint_w2`
+    pub const SELECT_TWO_JOINT_W2: Kernel = Kernel::new(Source::Partition, "select_two_joint_w2");
+    /// `select_two_served_w2`
+    pub const SELECT_TWO_SERVED_W2: Kernel = Kernel::new(Source::Partition, "select_two_served_w2");
     /// `select_three_joint_w2`
     pub const SELECT_THREE_JOINT_W2: Kernel = Kernel::new(Source::Partition, "select_three_joint_w2");
-    /// `select_two_served_w4`
-    pub const SELECT_TWO_SERVED_W4: Kernel = Kernel::new(Source::Partition, "select_two_served_w4");
-    /// `select_two_joint_w4`
-    pub const SELECT_TWO_JOINT_W4: Kernel = Kernel::new(Source::Partition, "select_two_joint_w4");
     /// `select_three_served_w4`
     pub const SELECT_THREE_SERVED_W4: Kernel = Kernel::new(Source::Partition, "select_three_served_w4");
+    /// `select_two_joint_w4`
+    pub const SELECT_TWO_JOINT_W4: Kernel = Kernel::new(Source::Partition, "select_two_joint_w4");
+    /// `select_two_served_w4`
+    pub const SELECT_TWO_SERVED_W4: Kernel = Kernel::new(Source::Partition, "select_two_served_w4");
     /// `select_three_joint_w4`
     pub const SELECT_THREE_JOINT_W4: Kernel = Kernel::new(Source::Partition, "select_three_joint_w4");
 
@@ -1249,17 +1249,17 @@ pub mod partition {
             arch: Arch { major: 7, minor: 0, exact: false },
             ptx: text!("partition.ptx"),
             entries: &[
-                Entry { name: "select_two_served_w1", holes: &["load1", "load4", "count0", "store1", "store4", "combine"] },
-                Entry { name: "select_two_joint_w1", holes: &["load1", "load4", "counts", "store1", "store4", "combine"] },
                 Entry { name: "select_three_served_w1", holes: &["load1", "load4", "count0", "count1", "store1", "store4", "combine"] },
+                Entry { name: "select_two_joint_w1", holes: &["load1", "load4", "counts", "store1", "store4", "combine"] },
+                Entry { name: "select_two_served_w1", holes: &["load1", "load4", "count0", "store1", "store4", "combine"] },
                 Entry { name: "select_three_joint_w1", holes: &["load1", "load4", "counts", "store1", "store4", "combine"] },
-                Entry { name: "select_two_served_w2", holes: &["load1", "load4", "count0", "store1", "combine"] },
-                Entry { name: "select_two_joint_w2", holes: &["load1", "load4", "counts", "store1", "combine"] },
                 Entry { name: "select_three_served_w2", holes: &["load1", "load4", "count0", "count1", "store1", "combine"] },
+                Entry { name: "select_two_joint_w2", holes: &["load1", "load4", "counts", "store1", "combine"] },
+                Entry { name: "select_two_served_w2", holes: &["load1", "load4", "count0", "store1", "combine"] },
                 Entry { name: "select_three_joint_w2", holes: &["load1", "load4", "counts", "store1", "combine"] },
-                Entry { name: "select_two_served_w4", holes: &["load1", "load4", "count0", "store1", "combine"] },
-                Entry { name: "select_two_joint_w4", holes: &["load1", "load4", "counts", "store1", "combine"] },
                 Entry { name: "select_three_served_w4", holes: &["load1", "load4", "count0", "count1", "store1", "combine"] },
+                Entry { name: "select_two_joint_w4", holes: &["load1", "load4", "counts", "store1", "combine"] },
+                Entry { name: "select_two_served_w4", holes: &["load1", "load4", "count0", "store1", "combine"] },
                 Entry { name: "select_three_joint_w4", holes: &["load1", "load4", "counts", "store1", "combine"] },
             ],
         },
@@ -1516,48 +1516,48 @@ pub mod segments {
 pub mod segments_each {
     use super::*;
 
-    /// `segments_warps_w1`
-    pub const SEGMENTS_WARPS_W1: Kernel = Kernel::new(Source::SegmentsEach, "segments_warps_w1");
-    /// `segments_listed_w1`
-    pub const SEGMENTS_LISTED_W1: Kernel = Kernel::new(Source::SegmentsEach, "segments_listed_w1");
     /// `segments_each_w1`
     pub const SEGMENTS_EACH_W1: Kernel = Kernel::new(Source::SegmentsEach, "segments_each_w1");
     /// `segments_alone_w1`
     pub const SEGMENTS_ALONE_W1: Kernel = Kernel::new(Source::SegmentsEach, "segments_alone_w1");
-    /// `segments_warps_w2`
-    pub const SEGMENTS_WARPS_W2: Kernel = Kernel::new(Source::SegmentsEach, "segments_warps_w2");
-    /// `segments_listed_w2`
-    pub const SEGMENTS_LISTED_W2: Kernel = Kernel::new(Source::SegmentsEach, "segments_listed_w2");
+    /// `segments_listed_w1`
+    pub const SEGMENTS_LISTED_W1: Kernel = Kernel::new(Source::SegmentsEach, "segments_listed_w1");
+    /// `segments_warps_w1`
+    pub const SEGMENTS_WARPS_W1: Kernel = Kernel::new(Source::SegmentsEach, "segments_warps_w1");
     /// `segments_each_w2`
     pub const SEGMENTS_EACH_W2: Kernel = Kernel::new(Source::SegmentsEach, "segments_each_w2");
     /// `segments_alone_w2`
     pub const SEGMENTS_ALONE_W2: Kernel = Kernel::new(Source::SegmentsEach, "segments_alone_w2");
-    /// `segments_warps_w4`
-    pub const SEGMENTS_WARPS_W4: Kernel = Kernel::new(Source::SegmentsEach, "segments_warps_w4");
-    /// `segments_listed_w4`
-    pub const SEGMENTS_LISTED_W4: Kernel = Kernel::new(Source::SegmentsEach, "segments_listed_w4");
+    /// `segments_listed_w2`
+    pub const SEGMENTS_LISTED_W2: Kernel = Kernel::new(Source::SegmentsEach, "segments_listed_w2");
+    /// `segments_warps_w2`
+    pub const SEGMENTS_WARPS_W2: Kernel = Kernel::new(Source::SegmentsEach, "segments_warps_w2");
     /// `segments_each_w4`
     pub const SEGMENTS_EACH_W4: Kernel = Kernel::new(Source::SegmentsEach, "segments_each_w4");
     /// `segments_alone_w4`
     pub const SEGMENTS_ALONE_W4: Kernel = Kernel::new(Source::SegmentsEach, "segments_alone_w4");
+    /// `segments_listed_w4`
+    pub const SEGMENTS_LISTED_W4: Kernel = Kernel::new(Source::SegmentsEach, "segments_listed_w4");
+    /// `segments_warps_w4`
+    pub const SEGMENTS_WARPS_W4: Kernel = Kernel::new(Source::SegmentsEach, "segments_warps_w4");
 
     pub(super) const BUILDS: &[Build] = &[
         Build {
             arch: Arch { major: 7, minor: 0, exact: false },
             ptx: text!("segments_each.ptx"),
             entries: &[
-                Entry { name: "segments_warps_w1", holes: &["load1", "load4", "combine", "finish"] },
-                Entry { name: "segments_listed_w1", holes: &["load1", "load4", "combine", "finish"] },
                 Entry { name: "segments_each_w1", holes: &["load1", "load4", "combine", "finish"] },
                 Entry { name: "segments_alone_w1", holes: &["load1", "load4", "combine", "finish"] },
-                Entry { name: "segments_warps_w2", holes: &["load1", "load4", "combine", "finish"] },
-                Entry { name: "segments_listed_w2", holes: &["load1", "load4", "combine", "finish"] },
+                Entry { name: "segments_listed_w1", holes: &["load1", "load4", "combine", "finish"] },
+                Entry { name: "segments_warps_w1", holes: &["load1", "load4", "combine", "finish"] },
                 Entry { name: "segments_each_w2", holes: &["load1", "load4", "combine", "finish"] },
                 Entry { name: "segments_alone_w2", holes: &["load1", "load4", "combine", "finish"] },
-                Entry { name: "segments_warps_w4", holes: &["load1", "load4", "combine", "finish"] },
-                Entry { name: "segments_listed_w4", holes: &["load1", "load4", "combine", "finish"] },
+                Entry { name: "segments_listed_w2", holes: &["load1", "load4", "combine", "finish"] },
+                Entry { name: "segments_warps_w2", holes: &["load1", "load4", "combine", "finish"] },
                 Entry { name: "segments_each_w4", holes: &["load1", "load4", "combine", "finish"] },
                 Entry { name: "segments_alone_w4", holes: &["load1", "load4", "combine", "finish"] },
+                Entry { name: "segments_listed_w4", holes: &["load1", "load4", "combine", "finish"] },
+                Entry { name: "segments_warps_w4", holes: &["load1", "load4", "combine", "finish"] },
             ],
         },
     ];

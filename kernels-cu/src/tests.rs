@@ -194,7 +194,7 @@ fn the_ptx_fits_its_budgets() {
     const FOLDER: u64 = 9_590_000;
     const FILE: u64 = 920_000;
     const ENTRY: u64 = 244_000;
-    const CARRIED: u64 = 874_000;
+    const CARRIED: u64 = 871_000;
 
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("ptx");
     let committed = fs::read_dir(&folder).expect("ptx").map(|entry| size(&entry.expect("entry").path())).sum();
