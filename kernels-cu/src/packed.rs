@@ -1,6 +1,6 @@
 //! Unpacks the texts that the build script packed.
 //!
-//! Most of what tells one line of PTX from another are the numbers of registers and labels: `%r188`, `$L__BB0_28`. They grow through an entry,
+//! Most of what tells one line of PTX from another are the numbers of registers and labels: `%r188`, `$28`. They grow through an entry,
 //! so that the same lines in two entries differ in every number. [`restore`] reads a text in which a number near to one that the same kind of
 //! name had lately is one byte, not ASCII, which says how far from which: the same lines are the same bytes then, and deflate finds them.
 
@@ -20,7 +20,7 @@ pub(crate) const HEAD: usize = 16;
 /// Beginning of an entry, at the start of a line.
 const ENTRY: &str = "\n.visible .entry ";
 
-/// The numbers that names had lately, the latest first, by the byte before the number: `r` in `%r188`, `_` in `$L__BB0_28`.
+/// The numbers that names had lately, the latest first, by the byte before the number: `r` in `%r188`, `$` in `$28`.
 pub(crate) struct Recent([[u32; KEPT]; 128]);
 
 impl Recent {

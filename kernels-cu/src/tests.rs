@@ -88,7 +88,7 @@ fn the_table_lists_what_the_manifest_lists() {
         let entries = module["entries"].as_array().expect("entries");
         assert_eq!(entries.len(), build.entries.len());
         for (listed, entry) in entries.iter().zip(build.entries) {
-            assert_eq!(text(listed, "name"), entry.name);
+            assert_eq!(listed.as_str(), Some(entry.name));
             let template = build.template(entry.name).expect("a listed entry");
             assert!(template.contains(&format!(".entry {}(", entry.name)));
             for hole in entry.holes {
@@ -191,10 +191,10 @@ fn a_template_that_many_threads_ask_for_first_is_one() {
 /// they shrink it is lowered. The aims are 8 MB for the folder, 1 MB for a file, 64 KB for an entry and 1.5 MB for what a program carries.
 #[test]
 fn the_ptx_fits_its_budgets() {
-    const FOLDER: u64 = 9_590_000;
-    const FILE: u64 = 920_000;
-    const ENTRY: u64 = 244_000;
-    const CARRIED: u64 = 871_000;
+    const FOLDER: u64 = 8_080_000;
+    const FILE: u64 = 775_000;
+    const ENTRY: u64 = 211_000;
+    const CARRIED: u64 = 781_000;
 
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("ptx");
     let committed = fs::read_dir(&folder).expect("ptx").map(|entry| size(&entry.expect("entry").path())).sum();

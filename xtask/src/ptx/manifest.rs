@@ -34,9 +34,12 @@ pub(super) struct Module {
     pub(super) entries: Vec<Entry>,
 }
 
+/// Stands in the manifest by its name; the table has its holes.
 #[derive(Serialize)]
+#[serde(transparent)]
 pub(super) struct Entry {
     pub(super) name: String,
+    #[serde(skip)]
     pub(super) holes: Vec<String>,
 }
 

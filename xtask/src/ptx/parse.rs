@@ -60,6 +60,59 @@ pub(super) fn without_padding(ptx: &str) -> String {
     })
 }
 
+/// The same text in fewer bytes: no indent, no space behind a comma, and short names for labels, 64-bit registers and variables in shared memory.
+/// The operands of holes stay apart, as they are read.
+pub(super) fn shortened(ptx: &str) -> String {
+    let mut names: HashMap<&str, usize> = HashMap::new();
+    let mut of_all = None;
+    let mut text = String::with_capacity(ptx.len());
+    for line in ptx.lines() {
+        if line.contains(".entry ") {
+            // Variables in front of the first entry are those of all.
+            let of_all = *of_all.get_or_insert(names.len());
+            names.retain(|_, number| *number < of_all);
+        }
+        let line = line.trim_start();
+        let hole = line.starts_with(HOLE);
+        let mut rest = line;
+        while let Some(at) = rest.find(['%', '$', '_', ',', ' ']) {
+            let (before, found) = rest.split_at(at);
+            text.push_str(before);
+            let of_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '$');
+            let name = found.find(|c| !of_name(c)).map_or(found, |end| &found[..end]);
+            let whole = !before.ends_with(of_name);
+            // The block's number in front of a label's is one for all labels of an entry.
+            let label = name.strip_prefix("$L__BB").and_then(|numbers| numbers.split_once('_'));
+            let length = if let Some((_, number)) = label {
+                text.push('$');
+                text.push_str(number);
+                name.len()
+            } else if whole && name.starts_with("_Z") {
+                let next = names.len();
+                let number = names.entry(name).or_insert(next);
+                let _ = write!(text, "_{number}");
+                name.len()
+            } else if found.strip_prefix("%rd").is_some_and(|n| n.starts_with(['<', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9'])) {
+                text.push_str("%d");
+                3
+            } else if found.starts_with(", ") && !hole {
+                text.push(',');
+                2
+            } else if found.starts_with("  ") {
+                1
+            } else {
+                let one = found.chars().next().map_or(0, char::len_utf8);
+                text.push_str(&found[..one]);
+                one
+            };
+            rest = &found[length..];
+        }
+        text.push_str(rest);
+        text.push('\n');
+    }
+    text
+}
+
 /// One entry point of a PTX module.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Entry {
@@ -140,6 +193,13 @@ mod tests {
         let ptx = "// made by\n\n\t// .globl\ta\n.visible .entry a()\n{\n\t// begin inline asm\n\t// @op.load1 %r1, %rd1;\n\t// end inline asm\n\n$L__BB0_1:\n\tadd.s32 \t%r2, %r1, 1;\n\tret;\n\n}\n";
         let kept = ".visible .entry a()\n{\n\t// @op.load1 %r1, %rd1;\n$L__BB0_1:\n\tadd.s32 %r2, %r1, 1;\n\tret;\n}\n";
         assert_eq!(without_padding(ptx), kept);
+    }
+
+    #[test]
+    fn names_and_spaces_are_short_and_holes_stay_apart() {
+        let ptx = ".extern .shared .b8 _Z7dynamic[];\n.visible .entry a(\n\t.param .b8 a_param_0[8]\n)\n{\n\t.reg .b64 %rd<3>;\n\t.shared .b8 _ZZ1aE1x[4];\n\tand.b32  %r2, %r1, _ZZ1aE1x;\n$L__BB0_12:\n\t// @op.load1 %r1, %rd1;\n\t@%p1 bra $L__BB0_12;\n\tld.shared.u32 %r1, [_ZZ1aE1x+4];\n}\n.visible .entry b()\n{\n\t.shared .b8 _ZZ1bE1y[4];\n\tmov.u32 %r1, _Z7dynamic;\n}\n";
+        let short = ".extern .shared .b8 _0[];\n.visible .entry a(\n.param .b8 a_param_0[8]\n)\n{\n.reg .b64 %d<3>;\n.shared .b8 _1[4];\nand.b32 %r2,%r1,_1;\n$12:\n// @op.load1 %r1, %d1;\n@%p1 bra $12;\nld.shared.u32 %r1,[_1+4];\n}\n.visible .entry b()\n{\n.shared .b8 _1[4];\nmov.u32 %r1,_0;\n}\n";
+        assert_eq!(shortened(ptx), short);
     }
 
     #[test]
