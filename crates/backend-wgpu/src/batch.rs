@@ -4,10 +4,11 @@ use crate::binds::{BindGroups, Binding, MAX_BINDINGS};
 use crate::buffer::Buffer;
 use crate::context::Context;
 use crate::lifetime::Held;
-use crate::pipeline::{Kernel, ParamsVia, Pipelines};
+use crate::pipeline::{Kernel, ParamsVia, Pipeline, Pipelines};
 use crate::seal::Access;
 use isowarp_core::error::{Error, Result};
 use parking_lot::Mutex;
+use std::borrow::Cow;
 use std::num::NonZeroU64;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -58,6 +59,34 @@ pub(crate) struct Batch {
     staged: u64,
     last: Option<wgpu::SubmissionIndex>,
     pipeline: Option<Held<wgpu::ComputePipeline>>,
+    /// Commands from the first dispatch on whose pipeline the driver is still compiling, so that it compiles those of the next ones meanwhile.
+    waiting: Vec<Waiting>,
+}
+
+/// A command that waits to be recorded.
+#[derive(Debug)]
+enum Waiting {
+    Dispatch(Dispatch<'static>),
+    Copy { src: Held<wgpu::Buffer>, dst: Held<wgpu::Buffer>, from: u64, to: u64, bytes: u64 },
+    Clear { dst: Held<wgpu::Buffer>, offset: u64, bytes: u64 },
+}
+
+/// A dispatch with all that it needs.
+#[derive(Debug)]
+struct Dispatch<'a> {
+    pipeline: Arc<Pipeline>,
+    group: Arc<Held<wgpu::BindGroup>>,
+    params: Parameters<'a>,
+    grid: Grid,
+}
+
+/// Parameters of a dispatch.
+#[derive(Debug)]
+enum Parameters<'a> {
+    Nothing,
+    Immediates(Cow<'a, [u8]>),
+    /// An offset in the arena.
+    Uniform(u32),
 }
 
 /// Parameters of the dispatches of one batch, where they cannot travel with the dispatch.
@@ -83,6 +112,7 @@ impl Batch {
             staged: 0,
             last: None,
             pipeline: None,
+            waiting: Vec::new(),
         }
     }
 
@@ -123,25 +153,21 @@ impl Batch {
             kernel
         };
         // Everything that can fail comes before the first recorded command.
-        let slot = match kernel.params {
-            ParamsVia::Uniform => Some(self.stage(context, pipelines, params)?),
-            _ => None,
+        let params = match kernel.params {
+            ParamsVia::Uniform => Parameters::Uniform(self.stage(context, pipelines, params)?),
+            ParamsVia::Immediates => Parameters::Immediates(Cow::Borrowed(params)),
+            ParamsVia::Nothing => Parameters::Nothing,
         };
         let group = self.binds.lock().get(context, &kernel.layout, bindings)?;
-        let encoder = self.encoder.get_or_insert_with(|| new_encoder(context));
-        let new_pass = || Held::new(encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default()).forget_lifetime());
-        let pass = self.pass.get_or_insert_with(new_pass);
-        if self.pipeline.as_deref() != Some(&*kernel.pipeline) {
-            pass.set_pipeline(&kernel.pipeline);
-            self.pipeline = Some(Held::new(kernel.pipeline.clone()));
+        if self.waiting.iter().all(Waiting::is_ready) {
+            self.record_waiting(context)?;
         }
-        pass.set_bind_group(0, &**group, &[]);
-        match (kernel.params, slot, &self.arena) {
-            (ParamsVia::Immediates, ..) => pass.set_immediates(0, params),
-            (ParamsVia::Uniform, Some(offset), Some(arena)) => pass.set_bind_group(1, &*arena.group, &[offset]),
-            _ => {}
+        let dispatch = Dispatch { pipeline: Arc::clone(&kernel.pipeline), group, params, grid };
+        if self.waiting.is_empty() && kernel.pipeline.is_ready() {
+            self.record(context, &dispatch)?;
+        } else {
+            self.waiting.push(Waiting::Dispatch(dispatch.owned()));
         }
-        pass.dispatch_workgroups(grid[0], grid[1], grid[2]);
         let mut bytes = 0;
         for binding in bindings {
             binding.buffer.touch(self.number);
@@ -150,33 +176,84 @@ impl Batch {
         self.count(context, bytes)
     }
 
+    /// Puts a dispatch into the open pass.
+    fn record(&mut self, context: &Context, dispatch: &Dispatch<'_>) -> Result<()> {
+        let pipeline = dispatch.pipeline.wait()?;
+        let encoder = self.encoder.get_or_insert_with(|| new_encoder(context));
+        let new_pass = || Held::new(encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default()).forget_lifetime());
+        let pass = self.pass.get_or_insert_with(new_pass);
+        if self.pipeline.as_deref() != Some(&**pipeline) {
+            pass.set_pipeline(pipeline);
+            self.pipeline = Some(Held::new((**pipeline).clone()));
+        }
+        pass.set_bind_group(0, &**dispatch.group, &[]);
+        match (&dispatch.params, &self.arena) {
+            (Parameters::Immediates(bytes), _) => pass.set_immediates(0, bytes),
+            (Parameters::Uniform(offset), Some(arena)) => pass.set_bind_group(1, &*arena.group, &[*offset]),
+            _ => {}
+        }
+        let [x, y, z] = dispatch.grid;
+        pass.dispatch_workgroups(x, y, z);
+        Ok(())
+    }
+
+    /// Records the commands that waited, in their order. Where the driver refuses a pipeline, its command and those behind it do not run, so every result
+    /// that was to come from them is wrong.
+    fn record_waiting(&mut self, context: &Context) -> Result<()> {
+        for command in std::mem::take(&mut self.waiting) {
+            match command {
+                Waiting::Dispatch(dispatch) => {
+                    self.record(context, &dispatch).inspect_err(|error| context.faults.defer(error.clone()))?;
+                }
+                Waiting::Copy { src, dst, from, to, bytes } => {
+                    self.encoder_outside(context).copy_buffer_to_buffer(&src, from, &dst, to, bytes);
+                }
+                Waiting::Clear { dst, offset, bytes } => self.encoder_outside(context).clear_buffer(&dst, offset, Some(bytes)),
+            }
+        }
+        Ok(())
+    }
+
     /// Records a copy between two buffers; offsets and length are multiples of four.
     pub(crate) fn copy(&mut self, context: &Context, src: (&Buffer, u64), dst: (&Buffer, u64), bytes: u64) -> Result<()> {
-        let encoder = self.outside_pass(context);
-        encoder.copy_buffer_to_buffer(src.0.as_wgpu(), src.1, dst.0.as_wgpu(), dst.1, bytes);
+        if self.waiting.is_empty() {
+            self.encoder_outside(context).copy_buffer_to_buffer(src.0.as_wgpu(), src.1, dst.0.as_wgpu(), dst.1, bytes);
+        } else {
+            let [src_of, dst_of] = [src.0, dst.0].map(|buffer| Held::new(buffer.as_wgpu().clone()));
+            self.waiting.push(Waiting::Copy { src: src_of, dst: dst_of, from: src.1, to: dst.1, bytes });
+        }
         src.0.touch(self.number);
         dst.0.touch(self.number);
         self.count(context, bytes)
     }
 
     /// Records a copy into a staging buffer.
-    pub(crate) fn copy_out(&mut self, context: &Context, src: (&Buffer, u64), dst: &wgpu::Buffer, bytes: u64) {
-        let encoder = self.outside_pass(context);
+    pub(crate) fn copy_out(&mut self, context: &Context, src: (&Buffer, u64), dst: &wgpu::Buffer, bytes: u64) -> Result<()> {
+        let encoder = self.outside_pass(context)?;
         encoder.copy_buffer_to_buffer(src.0.as_wgpu(), src.1, dst, 0, bytes);
         src.0.touch(self.number);
         self.commands += 1;
+        Ok(())
     }
 
     /// Records zeroing of a range; offset and length are multiples of four.
     pub(crate) fn clear(&mut self, context: &Context, dst: &Buffer, offset: u64, bytes: u64) -> Result<()> {
-        let encoder = self.outside_pass(context);
-        encoder.clear_buffer(dst.as_wgpu(), offset, Some(bytes));
+        if self.waiting.is_empty() {
+            self.encoder_outside(context).clear_buffer(dst.as_wgpu(), offset, Some(bytes));
+        } else {
+            self.waiting.push(Waiting::Clear { dst: Held::new(dst.as_wgpu().clone()), offset, bytes });
+        }
         dst.touch(self.number);
         self.count(context, bytes)
     }
 
-    /// The encoder with no pass open, for commands that are not dispatches.
-    pub(crate) fn outside_pass(&mut self, context: &Context) -> &mut wgpu::CommandEncoder {
+    /// The encoder with no pass open and nothing that waits, for commands that are not dispatches.
+    pub(crate) fn outside_pass(&mut self, context: &Context) -> Result<&mut wgpu::CommandEncoder> {
+        self.record_waiting(context)?;
+        Ok(self.encoder_outside(context))
+    }
+
+    fn encoder_outside(&mut self, context: &Context) -> &mut wgpu::CommandEncoder {
         self.pass = None;
         self.pipeline = None;
         self.commands = self.commands.max(1);
@@ -195,11 +272,12 @@ impl Batch {
     /// Submits what has been recorded and written, and returns the last submission, if there has been any. What the host wrote is submitted alone too:
     /// until then wgpu holds both what was written and what it was written to.
     pub(crate) fn flush(&mut self, context: &Context) -> Result<Option<wgpu::SubmissionIndex>> {
+        let recorded = self.record_waiting(context);
         self.pass = None;
         self.pipeline = None;
         let encoder = self.encoder.take();
         if encoder.is_none() && self.staged == 0 {
-            return Ok(self.last.clone());
+            return recorded.map(|()| self.last.clone());
         }
         let (number, done) = (self.number, Arc::clone(&self.done));
         self.number += 1;
@@ -223,7 +301,7 @@ impl Batch {
         match submitted {
             Ok(index) => {
                 self.last = Some(index.clone());
-                Ok(Some(index))
+                recorded.map(|()| Some(index))
             }
             Err(error) => {
                 // The commands did not run, so every result that was to come from them is wrong.
@@ -261,6 +339,26 @@ impl Batch {
 
 /// Parameter blocks are at most this long; the rest of a slot's binding is never read.
 const SLOT_BYTES: u64 = 256;
+
+impl Dispatch<'_> {
+    fn owned(self) -> Dispatch<'static> {
+        let params = match self.params {
+            Parameters::Nothing => Parameters::Nothing,
+            Parameters::Immediates(bytes) => Parameters::Immediates(Cow::Owned(bytes.into_owned())),
+            Parameters::Uniform(offset) => Parameters::Uniform(offset),
+        };
+        Dispatch { params, ..self }
+    }
+}
+
+impl Waiting {
+    fn is_ready(&self) -> bool {
+        match self {
+            Self::Dispatch(dispatch) => dispatch.pipeline.is_ready(),
+            Self::Copy { .. } | Self::Clear { .. } => true,
+        }
+    }
+}
 
 impl Arena {
     fn new(context: &Context, pipelines: &Pipelines) -> Result<Self> {

@@ -39,7 +39,7 @@ impl Clock {
             self.parts = Some(Parts::new(context)?);
         }
         if let Some(parts) = &self.parts {
-            parts.stamp(context, batch, 0);
+            parts.stamp(context, batch, 0)?;
         }
         Ok(self.parts.as_mut())
     }
@@ -65,11 +65,11 @@ impl Parts {
         })
     }
 
-    fn stamp(&self, context: &Context, batch: &mut Batch, index: u32) {
-        let encoder = batch.outside_pass(context);
+    fn stamp(&self, context: &Context, batch: &mut Batch, index: u32) -> Result<()> {
+        let encoder = batch.outside_pass(context)?;
         if self.inside_encoders {
             encoder.write_timestamp(&self.queries, index);
-            return;
+            return Ok(());
         }
         // Where only pass boundaries carry timestamps, an empty pass is the mark.
         drop(encoder.begin_compute_pass(&wgpu::ComputePassDescriptor {
@@ -80,12 +80,13 @@ impl Parts {
                 end_of_pass_write_index: None,
             }),
         }));
+        Ok(())
     }
 
     /// Marks the end and submits.
     pub(crate) fn stop(&mut self, context: &Context, batch: &mut Batch) -> Result<wgpu::SubmissionIndex> {
-        self.stamp(context, batch, 1);
-        let encoder = batch.outside_pass(context);
+        self.stamp(context, batch, 1)?;
+        let encoder = batch.outside_pass(context)?;
         encoder.resolve_query_set(&self.queries, 0..2, &self.resolved, 0);
         encoder.copy_buffer_to_buffer(&self.resolved, 0, &self.staging, 0, 16);
         let lost = || Error::Driver { call: "Queue::submit", message: "nothing was submitted".to_owned() };

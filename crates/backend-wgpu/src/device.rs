@@ -230,7 +230,7 @@ impl Wgpu {
     pub(crate) fn own_kernel(&self, source: &KernelSource<'_>) -> Result<Arc<Kernel>> {
         self.shared.context.faults.check_launch()?;
         let indices = if cfg!(test) { Indices::Trapped } else { Indices::Trusted };
-        self.shared.pipelines.get_with(&self.shared.context, source, indices)
+        self.shared.pipelines.get_soon(&self.shared.context, source, indices)
     }
 
     /// Enqueues a kernel over `grid` workgroups. A buffer may be bound more than once; where one binding reads and another writes, the
@@ -357,7 +357,7 @@ impl Wgpu {
         let span = (offset + len - from).next_multiple_of(4);
         let staging = s.staging.take(&s.context, span)?;
         let index = self.with_batch("read", |batch| {
-            batch.copy_out(&s.context, (src, from), &staging, span);
+            batch.copy_out(&s.context, (src, from), &staging, span)?;
             batch.flush(&s.context)
         })?;
         let lost = || Error::Driver { call: "Queue::submit", message: "nothing was submitted".to_owned() };

@@ -6,6 +6,7 @@ use crate::lifetime::Held;
 use isowarp_core::error::{Error, Result};
 use parking_lot::{Mutex, ReentrantMutex};
 use std::any::Any;
+use std::cell::Cell;
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -28,9 +29,28 @@ pub(crate) fn takes_turns() -> bool {
     OPENGL_IN_USE.load(Ordering::Relaxed)
 }
 
+thread_local! {
+    /// Whether this thread compiles for a device that is none of OpenGL's.
+    static APART: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Does work on a thread of its own, whose driver calls take no turns: somebody who has the turn may wait for it.
+pub(crate) fn apart<T>(work: impl FnOnce() -> T) -> T {
+    APART.set(true);
+    work()
+}
+
+/// Whether a test lets driver calls of this thread panic.
+pub(crate) fn tested() -> bool {
+    #[cfg(test)]
+    return crate::faults_tests::injected::active();
+    #[cfg(not(test))]
+    false
+}
+
 /// Runs what calls the driver. A panic in it ends here, and what it says is the error.
 pub(crate) fn cross<T>(work: impl FnOnce() -> T) -> std::result::Result<T, String> {
-    let _turn = takes_turns().then(|| OPENGL.lock());
+    let _turn = (takes_turns() && !APART.get()).then(|| OPENGL.lock());
     let outcome = catch_unwind(AssertUnwindSafe(|| {
         #[cfg(test)]
         crate::faults_tests::injected::call();

@@ -102,6 +102,10 @@ pub(crate) mod injected {
         LEFT.replace(calls)
     }
 
+    pub(crate) fn active() -> bool {
+        LEFT.get().is_some()
+    }
+
     pub(crate) fn call() {
         LEFT.with(|left| match left.get() {
             Some(0) => panic!("a driver's panic, as tests have it"),

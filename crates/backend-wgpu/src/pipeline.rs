@@ -10,7 +10,9 @@ use isowarp_core::host;
 use parking_lot::Mutex;
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
+use std::thread::JoinHandle;
 use std::time::Duration;
 use xxhash_rust::xxh3::Xxh3;
 
@@ -40,10 +42,83 @@ pub(crate) enum ParamsVia {
     Uniform,
 }
 
-/// A compiled kernel.
+/// A pipeline that the driver may still be compiling, on a thread of its own: a call of several kernels waits for the longest of them.
+#[derive(Debug, Default)]
+pub(crate) struct Pipeline {
+    compiled: OnceLock<Result<Held<wgpu::ComputePipeline>>>,
+    thread: Mutex<Option<JoinHandle<Result<Held<wgpu::ComputePipeline>>>>>,
+}
+
+/// Threads that compile, of all devices.
+static COMPILING: AtomicUsize = AtomicUsize::new(0);
+
+impl Pipeline {
+    /// Starts the work on a thread, or does it here: where there is one processor, no room for a thread, or a driver whose calls take turns.
+    fn start(work: impl FnOnce() -> Result<Held<wgpu::ComputePipeline>> + Send + 'static) -> Self {
+        // Another thread may take the last place meanwhile, which is no harm.
+        let free = threads().saturating_sub(COMPILING.load(Ordering::Relaxed));
+        if free < 2 || crate::faults::takes_turns() || crate::faults::tested() {
+            return Self::of(work());
+        }
+        // The work comes back where no thread takes it.
+        let work = Arc::new(Mutex::new(Some(work)));
+        let taken = Arc::clone(&work);
+        let run = move || {
+            let work = taken.lock().take();
+            COMPILING.fetch_add(1, Ordering::Relaxed);
+            let made = work.map_or_else(|| Err(not_compiled()), |work| crate::faults::apart(work));
+            COMPILING.fetch_sub(1, Ordering::Relaxed);
+            made
+        };
+        match std::thread::Builder::new().name("isowarp compiles".to_owned()).spawn(run) {
+            Ok(thread) => Self { compiled: OnceLock::new(), thread: Mutex::new(Some(thread)) },
+            Err(_) => {
+                let work = work.lock().take();
+                Self::of(work.map_or_else(|| Err(not_compiled()), |work| work()))
+            }
+        }
+    }
+
+    fn of(made: Result<Held<wgpu::ComputePipeline>>) -> Self {
+        Self { compiled: OnceLock::from(made), thread: Mutex::default() }
+    }
+
+    /// The pipeline, when it is compiled.
+    pub(crate) fn wait(&self) -> Result<&Held<wgpu::ComputePipeline>> {
+        let join = || {
+            let thread = self.thread.lock().take();
+            thread.and_then(|thread| thread.join().ok()).unwrap_or_else(|| Err(not_compiled()))
+        };
+        self.compiled.get_or_init(join).as_ref().map_err(Error::clone)
+    }
+
+    /// Whether there is nothing to wait for.
+    pub(crate) fn is_ready(&self) -> bool {
+        self.compiled.get().is_some() || self.thread.lock().as_ref().is_none_or(JoinHandle::is_finished)
+    }
+
+    fn failed(&self) -> bool {
+        matches!(self.compiled.get(), Some(Err(_)))
+    }
+}
+
+impl Drop for Pipeline {
+    /// No thread of a driver outlives what it compiles for.
+    fn drop(&mut self) {
+        if let Some(thread) = self.thread.get_mut().take() {
+            drop(thread.join());
+        }
+    }
+}
+
+fn not_compiled() -> Error {
+    Error::Driver { call: "create_compute_pipeline", message: "the thread that compiles ended without a result".to_owned() }
+}
+
+/// A kernel, which the driver may still be compiling.
 #[derive(Debug)]
 pub struct Kernel {
-    pub(crate) pipeline: Held<wgpu::ComputePipeline>,
+    pub(crate) pipeline: Arc<Pipeline>,
     pub(crate) layout: Arc<Layout>,
     pub(crate) params: ParamsVia,
     interface: Interface,
@@ -67,6 +142,11 @@ impl Kernel {
     pub fn name(&self) -> &str {
         &self.name
     }
+
+    /// Whether the driver has refused it; it is compiled anew then.
+    pub(crate) fn failed(&self) -> bool {
+        self.pipeline.failed()
+    }
 }
 
 /// A bind group layout and the number it goes by in the bind-group cache.
@@ -75,6 +155,9 @@ pub(crate) struct Layout {
     pub(crate) id: u32,
     pub(crate) handle: Held<wgpu::BindGroupLayout>,
 }
+
+/// Work that makes a pipeline.
+type Work = Box<dyn FnOnce() -> Result<Held<wgpu::ComputePipeline>> + Send>;
 
 /// All kernels of a device.
 #[derive(Debug)]
@@ -97,17 +180,34 @@ impl Pipelines {
 
     /// The kernel of a text, compiled at the first call. Two threads that ask at once may both compile; one result is kept.
     pub(crate) fn get(&self, context: &Context, source: &KernelSource<'_>) -> Result<Arc<Kernel>> {
-        self.get_with(context, source, Indices::Clamped)
+        let kernel = self.find(context, source, Indices::Clamped, |work| Pipeline::of(work()))?;
+        kernel.pipeline.wait()?;
+        Ok(kernel)
     }
 
-    /// The same, of one whose indices somebody sees to.
-    pub(crate) fn get_with(&self, context: &Context, source: &KernelSource<'_>, indices: Indices) -> Result<Arc<Kernel>> {
+    /// The same, of one whose indices somebody sees to. The driver may still be compiling it, and report its errors where it is waited for.
+    pub(crate) fn get_soon(&self, context: &Context, source: &KernelSource<'_>, indices: Indices) -> Result<Arc<Kernel>> {
+        self.find(context, source, indices, Pipeline::start)
+    }
+
+    fn find(
+        &self,
+        context: &Context,
+        source: &KernelSource<'_>,
+        indices: Indices,
+        start: impl FnOnce(Work) -> Pipeline,
+    ) -> Result<Arc<Kernel>> {
         let key = key(source, indices);
-        if let Some(kernel) = self.kernels.lock().get(&key) {
+        if let Some(kernel) = self.kernels.lock().get(&key).filter(|kernel| !kernel.failed()) {
             return Ok(Arc::clone(kernel));
         }
-        let kernel = Arc::new(self.compile(context, source, indices)?);
-        Ok(Arc::clone(self.kernels.lock().entry(key).or_insert(kernel)))
+        let kernel = Arc::new(self.compile(context, source, indices, start)?);
+        let mut kernels = self.kernels.lock();
+        let kept = kernels.entry(key).or_insert_with(|| Arc::clone(&kernel));
+        if kept.failed() {
+            *kept = kernel;
+        }
+        Ok(Arc::clone(kept))
     }
 
     /// Compiles kernels at the same time, so that [`Self::get`] finds them. One that fails is compiled again there, and reported.
@@ -135,11 +235,17 @@ impl Pipelines {
             return Ok(Arc::clone(twin));
         }
         let wgsl = kernel.wgsl.replace("var<storage, read>", "var<storage, read_write>");
-        let twin = self.get_with(context, &KernelSource { name: &kernel.name, wgsl: &wgsl, entry: &kernel.entry }, kernel.indices)?;
+        let twin = self.get_soon(context, &KernelSource { name: &kernel.name, wgsl: &wgsl, entry: &kernel.entry }, kernel.indices)?;
         Ok(Arc::clone(kernel.aliased.get_or_init(|| twin)))
     }
 
-    fn compile(&self, context: &Context, source: &KernelSource<'_>, indices: Indices) -> Result<Kernel> {
+    fn compile(
+        &self,
+        context: &Context,
+        source: &KernelSource<'_>,
+        indices: Indices,
+        start: impl FnOnce(Work) -> Pipeline,
+    ) -> Result<Kernel> {
         let clock = web_time();
         let capabilities = seal::capabilities(context.features);
         let as_uniform = || Cow::Owned(source.wgsl.replace("var<immediate>", "@group(1) @binding(0) var<uniform>"));
@@ -160,50 +266,63 @@ impl Pipelines {
 
         let parsed_in = clock();
         let layout = self.layout(context, &interface.bindings)?;
-        let device = &context.device;
+        let of_params = (params == ParamsVia::Uniform).then(|| self.params_layout(&context.device).clone());
+        let (name, entry, text) = (source.name.to_owned(), source.entry.to_owned(), text.into_owned());
         let own = indices != Indices::Clamped;
-        let seal = context.seal.as_ref().map(|options| SealOptions {
-            indices,
-            driver_bounds: own && options.driver_bounds,
-            zeroes: if own { Zeroes::Nobody } else { options.zeroes },
-            ..*options
-        });
-        let words = seal.map(|options| parsed.seal(source.entry, &options)).transpose()?;
-        let sealed_in = clock();
-        let pipeline = context
-            .guarded("create_compute_pipeline", 0, || {
-                let module = shader_module(device, source, &text, words.as_deref(), interface.workgroup_size);
-                let groups = [Some(&*layout.handle), (params == ParamsVia::Uniform).then(|| self.params_layout(device))];
-                let pipeline_layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
-                    label: Some(source.name),
-                    bind_group_layouts: if params == ParamsVia::Uniform { &groups } else { &groups[..1] },
-                    immediate_size: if params == ParamsVia::Immediates { interface.params_bytes } else { 0 },
-                });
-                device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
-                    label: Some(source.name),
-                    layout: Some(&pipeline_layout),
-                    module: &module,
-                    entry_point: Some(source.entry),
-                    compilation_options: wgpu::PipelineCompilationOptions { zero_initialize_workgroup_memory: !own, ..Default::default() },
-                    cache: self.cache.as_deref(),
+        let immediates = if params == ParamsVia::Immediates { interface.params_bytes } else { 0 };
+        let (context_of, layout_of, cache) =
+            (context.clone(), Arc::clone(&layout), self.cache.as_ref().map(|cache| Held::new((**cache).clone())));
+        let size = interface.workgroup_size;
+        let work = move || {
+            let context = context_of;
+            let seal = context.seal.as_ref().map(|options| SealOptions {
+                indices,
+                driver_bounds: own && options.driver_bounds,
+                zeroes: if own { Zeroes::Nobody } else { options.zeroes },
+                ..*options
+            });
+            let words = seal.map(|options| parsed.seal(&entry, &options)).transpose()?;
+            let sealed_in = clock();
+            let pipeline = context
+                .guarded("create_compute_pipeline", 0, || {
+                    let device = &context.device;
+                    let module = shader_module(device, &KernelSource { name: &name, wgsl: &text, entry: &entry }, words.as_deref(), size);
+                    let groups = [Some(&*layout_of.handle), of_params.as_ref()];
+                    let pipeline_layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
+                        label: Some(&name),
+                        bind_group_layouts: if of_params.is_some() { &groups } else { &groups[..1] },
+                        immediate_size: immediates,
+                    });
+                    let pipeline = device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+                        label: Some(&name),
+                        layout: Some(&pipeline_layout),
+                        module: &module,
+                        entry_point: Some(&entry),
+                        compilation_options: wgpu::PipelineCompilationOptions {
+                            zero_initialize_workgroup_memory: !own,
+                            ..Default::default()
+                        },
+                        cache: cache.as_deref(),
+                    });
+                    Held::new(pipeline)
                 })
-            })
-            .map_err(|error| match error {
-                Error::Driver { message, .. } => Error::Compile { kernel: source.name.to_owned(), log: message },
-                other => other,
-            })?;
-        let ms = |time: Duration| time.as_secs_f64() * 1e3;
-        log::debug!(
-            "compiled {} in {:.1} ms: {:.1} parsing and validating, {:.1} writing {} bytes of SPIR-V, {:.1} in the driver",
-            source.name,
-            ms(clock()),
-            ms(parsed_in),
-            ms(sealed_in - parsed_in),
-            words.as_ref().map_or(0, |w| w.len() * 4),
-            ms(clock() - sealed_in)
-        );
+                .map_err(|error| match error {
+                    Error::Driver { message, .. } => Error::Compile { kernel: name.clone(), log: message },
+                    other => other,
+                })?;
+            let ms = |time: Duration| time.as_secs_f64() * 1e3;
+            log::debug!(
+                "compiled {name} in {:.1} ms: {:.1} parsing and validating, {:.1} writing {} bytes of SPIR-V, {:.1} in the driver",
+                ms(clock()),
+                ms(parsed_in),
+                ms(sealed_in - parsed_in),
+                words.as_ref().map_or(0, |w| w.len() * 4),
+                ms(clock() - sealed_in)
+            );
+            Ok(pipeline)
+        };
         Ok(Kernel {
-            pipeline: Held::new(pipeline),
+            pipeline: Arc::new(start(Box::new(work))),
             layout,
             params,
             interface,
@@ -290,17 +409,11 @@ impl Pipelines {
     }
 }
 
-fn shader_module(
-    device: &wgpu::Device,
-    source: &KernelSource<'_>,
-    text: &str,
-    words: Option<&[u32]>,
-    size: [u32; 3],
-) -> wgpu::ShaderModule {
+fn shader_module(device: &wgpu::Device, source: &KernelSource<'_>, words: Option<&[u32]>, size: [u32; 3]) -> wgpu::ShaderModule {
     let Some(words) = words else {
         return device.create_shader_module(wgpu::ShaderModuleDescriptor {
             label: Some(source.name),
-            source: wgpu::ShaderSource::Wgsl(text.into()),
+            source: wgpu::ShaderSource::Wgsl(source.wgsl.into()),
         });
     };
     let entry = wgpu::PassthroughShaderEntryPoint { name: source.entry.into(), workgroup_size: (size[0], size[1], size[2]) };
@@ -319,13 +432,18 @@ fn shader_module(
 /// Addresses of a thread: its stack, what the C library's allocator reserves for it, and what a compiler takes meanwhile.
 const THREAD_ADDRESSES: u64 = 256 << 20;
 
+/// Threads that there are processors for, and addresses where these are limited.
+fn threads() -> usize {
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    let room = host::available().map_or(usize::MAX, |bytes| (bytes / THREAD_ADDRESSES) as usize);
+    processors.min(room)
+}
+
 /// Runs the `others` on further threads beside `own`, on as many as there are processors, and addresses for them where these are limited. Without further
 /// threads (one processor, no room, a browser, a driver whose calls take turns) the `others` are left out.
 pub(crate) fn beside<T>(others: impl ExactSizeIterator<Item: FnOnce() + Send> + Send, own: impl FnOnce() -> T) -> T {
-    let processors = std::thread::available_parallelism().map_or(1, usize::from);
-    let room = host::available().map_or(usize::MAX, |bytes| (bytes / THREAD_ADDRESSES) as usize);
     // This one is the first of them.
-    let more = others.len().min(processors.min(room).saturating_sub(1));
+    let more = others.len().min(threads().saturating_sub(1));
     if more == 0 || crate::faults::takes_turns() {
         return own();
     }

@@ -172,7 +172,7 @@ impl<'a> ByKey<'a> {
         let then = program(self.task, &self.all.signature, &holes[1]);
         let n = Span::of(0, values.n);
 
-        let kernel = wgpu.program_before("reduction by key", &first, &[then])?;
+        let kernel = wgpu.program("reduction by key", &first)?;
         let list = listed.as_ref().map(|l| &l.list);
         self.launch(&kernel, (&self.heads, n, Span::of(0, 0)), &[n.len, blocks, infos, pitch], (&words, &marks, list), blocks)?;
 

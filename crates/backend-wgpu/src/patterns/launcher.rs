@@ -222,7 +222,7 @@ pub(super) struct Ready {
 impl Wgpu {
     fn planned(&self, pattern: &'static str, program: &Program<'_>, planned: &Planned<'_>) -> Result<Ready> {
         let key = super::key(program);
-        if let Some(ready) = self.patterns().planned.lock().get(&key) {
+        if let Some(ready) = self.patterns().planned.lock().get(&key).filter(|ready| !ready.kernel.failed()) {
             return Ok(ready.clone());
         }
         let place = |name: &str| {
@@ -235,7 +235,8 @@ impl Wgpu {
         }
         let bound = planned.accumulators().chain(program.extra().map(|b| b.name)).map(place).collect::<Result<_>>()?;
         let ready = Ready { kernel: self.program(pattern, program)?, bound };
-        Ok(self.patterns().planned.lock().entry(key).or_insert(ready).clone())
+        self.patterns().planned.lock().insert(key, ready.clone());
+        Ok(ready)
     }
 }
 

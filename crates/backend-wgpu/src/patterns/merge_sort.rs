@@ -185,16 +185,9 @@ impl<'a> Order<'a> {
         Ok(Self { wgpu, before, dtype, numerics, rolled, most: held, tiling })
     }
 
-    /// The first of these kernels, and where that is new, those that follow it.
-    fn kernel(&self, kernels: &[(Step, Form)]) -> Result<Arc<Kernel>> {
-        let signature = Signature::default();
-        let holes: Vec<_> = kernels.iter().map(|&(step, form)| holes(step, form)).collect();
+    fn kernel(&self, step: Step, form: Form) -> Result<Arc<Kernel>> {
         let order = (self.before, self.dtype, self.numerics);
-        let programs: Vec<_> = kernels.iter().zip(&holes).map(|(&(step, _), holes)| program(step, order, &signature, holes)).collect();
-        match &programs[..] {
-            [first, next @ ..] => self.wgpu.program_before("sort_by", first, next),
-            [] => Err(Error::InvalidArgument { what: "sort_by", reason: "it has no kernel".to_owned() }),
-        }
+        self.wgpu.program("sort_by", &program(step, order, &Signature::default(), &holes(step, form)))
     }
 
     fn tiles(&self, n: u64) -> u64 {
@@ -236,18 +229,17 @@ impl<'a> Order<'a> {
         Ok(())
     }
 
-    fn launch(&self, kernels: &[(Step, Form)], base: u64, words: &[u32], bindings: Bindings<'_>, groups: u64) -> Result<()> {
+    fn launch(&self, (step, form): (Step, Form), base: u64, words: &[u32], bindings: Bindings<'_>, groups: u64) -> Result<()> {
         let mut launch = Launch::new(base, words);
         launch.bindings = bindings;
-        self.wgpu.launch(&*self.kernel(kernels)?, &launch, groups)
+        self.wgpu.launch(&*self.kernel(step, form)?, &launch, groups)
     }
 
-    /// Sorts every tile by itself; `next` are the kernels that follow.
-    fn sort_tiles(&self, n: u64, payload: SortPayload, from: Side<'_>, to: Side<'_>, next: &[(Step, Form)]) -> Result<()> {
+    /// Sorts every tile by itself.
+    fn sort_tiles(&self, n: u64, payload: SortPayload, from: Side<'_>, to: Side<'_>) -> Result<()> {
         let Some(keys) = from.keys else { return Ok(()) };
         let windows = n > self.most && payload == SortPayload::Indices;
         let form = Form { key_bytes: keys.size, payload, writes_keys: to.keys.is_some(), rolled: self.rolled, windows };
-        let kernels = [&[(Step::Tiles, form)][..], next].concat();
         let step = if n > self.most { self.most / self.tiling.tile * self.tiling.tile } else { n };
         chunks(n, step, |first, len| {
             let (mut words, mut bindings) = ([0; 12], Bindings::new());
@@ -257,7 +249,7 @@ impl<'a> Order<'a> {
                 self.bind((&mut words, &mut bindings), SKIP_V, values, (first, len))?;
             }
             self.outputs(&mut words, &mut bindings, [SKIP_KEYS, SKIP_VALUES], to, (first, len))?;
-            self.launch(&kernels, first, &words, bindings, self.tiles(len))
+            self.launch((Step::Tiles, form), first, &words, bindings, self.tiles(len))
         })
     }
 
@@ -295,12 +287,11 @@ impl<'a> Order<'a> {
         for (k, skip) in [SKIP_A, SKIP_B].into_iter().enumerate() {
             self.bind((&mut words, &mut bindings), skip, runs.keys[k], (0, runs.bound[k]))?;
         }
-        let merge = [(Step::Merge { alone: cuts.is_none() }, form)];
         let whole = cuts.map(|raw| Place { raw, offset: 0, size: 4 });
         if let Some(cuts) = whole {
             let mut bindings = bindings.clone();
             bindings.push(cuts.bind(self.wgpu.window_limits(), 0, tiles)?.1);
-            self.launch(&[(Step::Cuts, form), merge[0]], 0, &words, bindings, tiles.div_ceil(THREADS.into()))?;
+            self.launch((Step::Cuts, form), 0, &words, bindings, tiles.div_ceil(THREADS.into()))?;
         }
         if let Some(values) = runs.values {
             for (k, skip) in [SKIP_V, SKIP_W].into_iter().enumerate() {
@@ -311,7 +302,7 @@ impl<'a> Order<'a> {
             bindings.push(cuts.bind(self.wgpu.window_limits(), 0, tiles)?.1);
         }
         self.outputs(&mut words, &mut bindings, [SKIP_KEYS, SKIP_VALUES], to, all)?;
-        self.launch(&merge, 0, &words, bindings, tiles)
+        self.launch((Step::Merge { alone: cuts.is_none() }, form), 0, &words, bindings, tiles)
     }
 }
 
@@ -367,10 +358,7 @@ impl Run<MergeSortTask> for Wgpu {
         };
         let source = Side { keys: Some(place(places.keys[0], size)), payload: places.values.map(|[v]| place(v, PAYLOAD)) };
         let travels = if pairs { SortPayload::Values } else { SortPayload::Nothing };
-        let writes_keys = task.keys_out || passes > 1;
-        let form = Form { key_bytes: word, payload: travels, writes_keys, rolled: order.rolled, windows: false };
-        let next = [(Step::Cuts, form), (Step::Merge { alone: false }, form)];
-        order.sort_tiles(n, payload, source, side(0), if passes > 0 { &next } else { &[] })?;
+        order.sort_tiles(n, payload, source, side(0))?;
         for pass in 1..=passes {
             order.pass(pass, n, travels, side(pass - 1), side(pass), cuts.as_ref().map(isowarp_core::buffer::Buffer::raw))?;
         }

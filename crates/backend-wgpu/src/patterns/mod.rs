@@ -141,28 +141,12 @@ impl<'a> Launch<'a> {
 impl Wgpu {
     /// The kernel of a program.
     fn program(&self, pattern: &'static str, program: &Program<'_>) -> Result<Arc<Kernel>> {
-        self.program_before(pattern, program, &[])
-    }
-
-    /// The kernel of a program, and where that is new, those of the programs that follow it: drivers take long to compile one kernel,
-    /// and as long for several at a time.
-    fn program_before(&self, pattern: &'static str, program: &Program<'_>, next: &[Program<'_>]) -> Result<Arc<Kernel>> {
         let key = key(program);
-        if let Some(kernel) = self.ready(key) {
-            return Ok(kernel);
-        }
-        // Kernels of the programs that follow are asked for again, and then report their errors.
-        let works = next.iter().map(|program| move || drop(self.build_program(pattern, program)));
-        crate::pipeline::beside(works, || self.build(pattern, program, key))
+        self.ready(key).map_or_else(|| self.build(pattern, program, key), Ok)
     }
 
     fn ready(&self, key: u128) -> Option<Arc<Kernel>> {
-        self.patterns().ready.lock().get(&key).cloned()
-    }
-
-    fn build_program(&self, pattern: &'static str, program: &Program<'_>) -> Result<Arc<Kernel>> {
-        let key = key(program);
-        self.ready(key).map_or_else(|| self.build(pattern, program, key), Ok)
+        self.patterns().ready.lock().get(&key).filter(|kernel| !kernel.failed()).cloned()
     }
 
     fn build(&self, pattern: &'static str, program: &Program<'_>, key: u128) -> Result<Arc<Kernel>> {
@@ -185,7 +169,8 @@ impl Wgpu {
             Error::Unsupported { capability, device, .. } => Error::Unsupported { pattern, capability, device },
             other => other,
         })?;
-        Ok(Arc::clone(self.patterns().ready.lock().entry(key).or_insert(kernel)))
+        self.patterns().ready.lock().insert(key, Arc::clone(&kernel));
+        Ok(kernel)
     }
 
     fn dialect(&self) -> Dialect {

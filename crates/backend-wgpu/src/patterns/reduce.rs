@@ -198,15 +198,6 @@ impl<'a> Reduction<'a> {
         Ok(Stage { kernel: self.wgpu.program(self.pattern, &program)?, operands, partials, results })
     }
 
-    /// The stage from leaves to `scratch`, which the one from there to the results follows.
-    fn first_stage<'b>(&self, form: Form, ends: &'b Ends<'b>, scratch: &'b Buffer) -> Result<Stage<'b>> {
-        let holes = form_holes(form, self.shape, self.subgroups);
-        let first = self.program(form, &holes, Source::Leaves(ends.load), Sink::Results, &ends.sources);
-        let last = self.program(form, &holes, Source::Partials, Sink::Outs(ends.finish), &ends.results);
-        let kernel = self.wgpu.program_before(self.pattern, &first, &[last])?;
-        Ok(Stage { kernel, operands: &ends.sources, partials: None, results: Some(scratch) })
-    }
-
     fn program<'b>(
         &'b self,
         form: Form,
@@ -280,7 +271,7 @@ impl<'a> Reduction<'a> {
             });
         }
         let scratch = self.scratch(outer * tiles)?;
-        let stage = self.first_stage(TILES, ends, &scratch)?;
+        let stage = self.stage(TILES, (Source::Leaves(ends.load), None), (Sink::Results, Some(&scratch)), &ends.sources)?;
         let none = Span::of(0, 0);
         if n <= step {
             chunks(outer, step / n, |at, count| {
@@ -354,7 +345,7 @@ impl<'a> Reduction<'a> {
             });
         }
         let scratch = self.scratch(parts * columns)?;
-        let stage = self.first_stage(COLS, ends, &scratch)?;
+        let stage = self.stage(COLS, (Source::Leaves(ends.load), None), (Sink::Results, Some(&scratch)), &ends.sources)?;
         let none = Span::of(0, 0);
         chunks(outer, step / slab, |at, count| {
             let width = count * inner;
@@ -393,7 +384,7 @@ impl<'a> Reduction<'a> {
         let scratch = if parts == 1 { None } else { Some(self.scratch(parts * width)?) };
         let stage = match &scratch {
             None => self.stage(COLS, (Source::Leaves(ends.load), None), (Sink::Outs(ends.finish), None), &ends.direct)?,
-            Some(scratch) => self.first_stage(COLS, ends, scratch)?,
+            Some(scratch) => self.stage(COLS, (Source::Leaves(ends.load), None), (Sink::Results, Some(scratch)), &ends.sources)?,
         };
         for o in 0..outer {
             chunks(inner, width, |column, count| {

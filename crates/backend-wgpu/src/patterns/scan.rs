@@ -134,7 +134,7 @@ impl Run<ScanTask> for Wgpu {
         }
         let totals = self.allocate_bytes(lines.count() * tiles * stride)?;
         let sources = plan(&[])?;
-        scan.over(&*scan.totals(&sources, &all)?, &sources, tiles, Some(&totals))?;
+        scan.over(&*scan.kernel(Step::Totals, &sources)?, &sources, tiles, Some(&totals))?;
         scan.fold(&totals, tiles)?;
         scan.over(&*scan.kernel(Step::Apply { folded: true }, &all)?, &all, tiles, Some(&totals))
     }
@@ -154,15 +154,6 @@ impl Wgpu {
 impl Scan<'_> {
     fn kernel(&self, step: Step, operands: &Operands<'_>) -> Result<Arc<Kernel>> {
         self.wgpu.program("scan", &program(self.task, step, &operands.signature, &holes(self.task, step, self.form)))
-    }
-
-    /// The kernel of the first of three launches, which those of the others follow.
-    fn totals(&self, sources: &Operands<'_>, all: &Operands<'_>) -> Result<Arc<Kernel>> {
-        let nothing = Operands::none();
-        let steps = [(Step::Totals, sources), (Step::Fold, &nothing), (Step::Apply { folded: true }, all)];
-        let holes = steps.map(|(step, _)| holes(self.task, step, self.form));
-        let [first, next @ ..] = std::array::from_fn::<_, 3, _>(|k| program(self.task, steps[k].0, &steps[k].1.signature, &holes[k]));
-        self.wgpu.program_before("scan", &first, &next)
     }
 
     /// Runs a kernel over all tiles of all lines, in as many dispatches as windows ask for.

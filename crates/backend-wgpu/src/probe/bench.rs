@@ -75,7 +75,7 @@ impl Bench {
         }
         let staging = Arc::new(Staging::default());
         let buffer = staging.take(context, total)?;
-        self.batch.copy_out(context, (&gathered, 0), &buffer, total);
+        self.batch.copy_out(context, (&gathered, 0), &buffer, total)?;
         let index = self.batch.flush(context)?;
         let missing = || Error::Driver { call: "Queue::submit", message: "nothing was submitted".to_owned() };
         let read = ReadBack::start(

@@ -70,9 +70,8 @@ impl Order<'_> {
         let (tile, tiles) = (self.tiling.tile, self.tiles(runs.n));
         let whole = Place { raw: cuts, offset: 0, size: PAYLOAD };
         let limits = self.wgpu.window_limits();
-        let merge = (Step::Merge { alone: false }, form);
 
-        let kernel = self.kernel(&[(Step::Cuts, form), merge])?;
+        let kernel = self.kernel(Step::Cuts, form)?;
         let overlap = self.most / 2;
         let [a, b] = lengths.map(|len| windows(len, self.most, overlap));
         let rounds = if a.len() + b.len() == 2 { 1 } else { rounds(m.min(n), overlap) };
@@ -87,7 +86,7 @@ impl Order<'_> {
             }
         }
 
-        let kernel = self.kernel(&[merge])?;
+        let kernel = self.kernel(Step::Merge { alone: false }, form)?;
         let [a, b] = lengths.map(|len| windows(len, self.most, tile));
         for (a, b) in pairs(&a, &b) {
             // As many keys are before a tile as are before its parts of both runs.
