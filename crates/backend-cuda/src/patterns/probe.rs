@@ -133,6 +133,13 @@ fn questions() -> core::result::Result<Vec<Question>, OpError> {
             (u.cast::<f32>(), u.cast::<f64>(), x.max(x.abs()), u.cast::<i64>() << 9)
         })?;
     }
+    let names = &["u32(as_f32(i32(x != 0)))", "i32(as_f32(u32(x > 5)))", "i32(as_f32(x & 1))", "u32(as_f32(select(x > 2, 1, 0)))"];
+    ask(l, DType::U8, names, |(x, _, _): Three<u32>| {
+        let number = |bits: Expr<u32>| bits.bitcast::<f32>();
+        let truth = x.ne(0).cast::<i32>().bitcast::<f32>().cast::<u32>();
+        let chosen = number(x.gt(2).select(lit(1u32), lit(0u32))).cast::<u32>();
+        (truth, number(x.gt(5).cast::<u32>()).cast::<i32>(), number(x & 1).cast::<i32>(), chosen)
+    })?;
     let names = &["x * y + z", "mul_rn(x, y) + z", "min(x, y)", "max(x, y)"];
     ask(l, DType::F32, names, |(x, y, z): Three<f32>| (x * y + z, x.mul_rn(y) + z, x.min(y), x.max(y)))?;
     let names = &["x + y", "-(f32(x < y))", "u32(x < y)", "i32(x)"];

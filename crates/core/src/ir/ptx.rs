@@ -335,6 +335,10 @@ impl Ptx {
             }
             Node::Cast(a) => self.cast(&value(values, a), ty),
             Node::Bitcast(a) if f.types[a as usize].is_int() && ty.is_int() => self.cast(&value(values, a), ty),
+            Node::Bitcast(a) | Node::Reinterpret(a) if ty.is_float() && forms::is_truth(f, a) => {
+                let v = self.unknown(&value(values, a));
+                PtxValue { reg: v.reg, ty }
+            }
             Node::Bitcast(a) => {
                 let v = self.canonical(&value(values, a));
                 PtxValue { reg: v.reg, ty }

@@ -12,6 +12,7 @@
 //! | `shl.b64` by a constant of `cvt.s64.u32` extends a sign (12.4 and 13.0, `sm_70` and up) | a conversion has the signedness of its operand on both sides, as compilers write it: `cvt.u64.u32`, `cvt.s64.s32` |
 //! | `(x << 31) * 3 + c`, `(x * 65537) * 65537 + c` in 64 bits: the constants' product loses its high word (both, `sm_70` and up) | shifts to the left in 64 bits are by an amount joined with the zero; the constant of a product whose other factor was computed is |
 //! | `cvt.rn.f32.u32` of a byte that was loaded four at once with its sign becomes `I2F.S8` (both) | a signed word becomes an unsigned one by an `or` with the zero |
+//! | `cvt.rzi.u32.f32` of `selp.b32 1, 0` becomes the word 1, which is no float above a half (12.9 and 13.0, `sm_70` and up), where four bytes were loaded at once | bits of a float that were a truth value are joined with the zero |
 
 use super::{Ptx, PtxValue};
 use crate::element::Ty;
@@ -120,6 +121,18 @@ impl Func {
         };
         let is_other = |&at: &Id| [Node::Bin(other, a, b), Node::Bin(other, b, a)].contains(&self.nodes[at as usize]) && is_word(at);
         (id + 1..end).find(is_other)
+    }
+}
+
+/// Whether the bits of integer node `a` are a truth value to the assembler.
+pub(super) fn is_truth(f: &Func, a: Id) -> bool {
+    let one_bit = |id: Id| matches!(f.nodes[id as usize], Node::Const(bits) if bits <= 1) || is_truth(f, id);
+    match f.nodes[a as usize] {
+        Node::Cast(of) | Node::Bitcast(of) => f.types[of as usize] == Ty::Bool || (f.types[of as usize].is_int() && is_truth(f, of)),
+        Node::Select(_, x, y) => one_bit(x) && one_bit(y),
+        Node::Bin(BinOp::And, x, y) => one_bit(x) || one_bit(y),
+        Node::Bin(BinOp::Or | BinOp::Xor | BinOp::Min | BinOp::Max | BinOp::Mul, x, y) => one_bit(x) && one_bit(y),
+        _ => false,
     }
 }
 
