@@ -306,21 +306,23 @@ R cuMemsetD8Async(Ptr to, unsigned char v, size_t n, Stream *s) { return set(s, 
 R cuMemsetD16Async(Ptr to, unsigned short v, size_t n, Stream *s) { return to % 2 ? INVALID_VALUE : set(s, to, v, 2, n); }
 R cuMemsetD32Async(Ptr to, unsigned v, size_t n, Stream *s) { return to % 4 ? INVALID_VALUE : set(s, to, v, 4, n); }
 
-// Modules: a text with the right entry loads; a text that says so does not.
-R cuModuleLoadDataEx(void **m, const char *text, unsigned count, int *options, void **values) {
+// Libraries: a text with the right entry loads; a text that says so does not.
+R cuLibraryLoadData(void **l, const char *text, int *options, void **values, unsigned count, void *more, void **of_more, unsigned n) {
+    (void)more; (void)of_more; (void)n;
     HERE;
-    if (strstr(text, ".version") && !strstr(text, "refuse this")) { *m = strdup(text); return OK; }
+    if (strstr(text, ".version") && !strstr(text, "refuse this")) { *l = strdup(text); return OK; }
     for (unsigned i = 0; i < count; i++)
         if (options[i] == 5) strcpy(values[i], "ptxas error: refused as asked");
     return INVALID_PTX;
 }
-R cuModuleGetFunction(void **f, void *m, const char *name) {
+R cuLibraryGetKernel(void **k, void *l, const char *name) {
     char entry[256];
     snprintf(entry, sizeof entry, ".entry %s(", name);
-    *f = strstr(m, entry);
-    return *f ? OK : NOT_FOUND;
+    *k = strstr(l, entry);
+    return *k ? OK : NOT_FOUND;
 }
-R cuModuleUnload(void *m) { drain_all(); free(m); return OK; }
+R cuKernelGetFunction(void **f, void *k) { *f = k; return OK; }
+R cuLibraryUnload(void *l) { drain_all(); free(l); return OK; }
 R cuFuncGetAttribute(int *v, int a, void *f) {
     (void)f;
     *v = a == 0 ? 1024 : a == 1 ? 128 : a == 4 ? 32 : 0;

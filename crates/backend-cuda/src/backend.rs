@@ -155,7 +155,16 @@ impl Cuda {
     /// The entry of a template with its holes filled.
     fn filled(&self, (template, entry): (&str, &str), fills: &[Fill<'_>]) -> Result<Kernel> {
         let text = splice(template, entry, fills).map_err(|error| error.into_error(entry))?;
-        self.kernel_from_ptx(&text, entry)
+        let device = self.device();
+        let settings = (device.info.shared_bytes, device.level);
+        device.kernels.of_text(&text, entry, || {
+            // Where nothing may wait, nothing is gained.
+            if device.may_wait() {
+                Ok(module::load_soon(&device.context, settings, text.clone(), entry))
+            } else {
+                module::load(&device.context, settings, &text, entry)
+            }
+        })
     }
 
     /// A kernel from PTX text of the caller, compiled on first use and found again by the text's hash.
@@ -164,7 +173,10 @@ impl Cuda {
     /// [`Error::Compile`] with the compiler's log.
     pub fn kernel_from_ptx(&self, ptx: &str, entry: &str) -> Result<Kernel> {
         let device = self.device();
-        device.kernels.of_text(ptx, entry, || module::load(&device.context, (device.info.shared_bytes, device.level), ptx, entry))
+        let kernel =
+            device.kernels.of_text(ptx, entry, || module::load(&device.context, (device.info.shared_bytes, device.level), ptx, entry))?;
+        kernel.wait()?;
+        Ok(kernel)
     }
 
     /// The address of a buffer for a kernel that is about to be launched on this handle's stream, for [`Args`].
@@ -216,7 +228,7 @@ impl Cuda {
     /// [`Error::DeviceLost`] when a kernel failed.
     pub fn trim(&self) -> Result<()> {
         self.device().bind()?;
-        self.device().pool.trim()
+        self.device().pool.trim(|| self.device().drain())
     }
 }
 
@@ -248,7 +260,7 @@ impl Backend for Cuda {
 
     fn set_pool_limit(&self, bytes: u64) -> Result<()> {
         self.device().bind()?;
-        self.device().pool.set_limit(bytes)
+        self.device().pool.set_limit(bytes, || self.device().drain())
     }
 
     fn allocate_bytes(&self, bytes: u64) -> Result<Buffer> {

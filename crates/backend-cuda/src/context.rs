@@ -62,6 +62,11 @@ impl Context {
         Ok(())
     }
 
+    /// Whether it is not an application's.
+    pub(crate) fn is_own(&self) -> bool {
+        self.retained
+    }
+
     pub(crate) fn raw(&self) -> CUcontext {
         self.raw
     }

@@ -6,6 +6,7 @@ use crate::module::KernelCache;
 use crate::patterns::probe;
 use crate::pinned::PinnedPool;
 use crate::pool::DevicePool;
+use crate::queue::Queue;
 use cudarc::driver::sys::{self, CUevent, CUevent_flags, CUstream, CUstream_flags};
 use isowarp_core::caps::{Caps, DeviceKind, FmaKind, NumericsVerdict};
 use isowarp_core::element::DType;
@@ -14,7 +15,7 @@ use isowarp_core::ir::Operation;
 use parking_lot::Mutex;
 use std::ptr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 /// One opened device. Dropped when the last stream, buffer, event and future of it is gone.
@@ -32,6 +33,8 @@ pub(crate) struct Device {
     pub(crate) launch_numbers: AtomicU32,
     /// Whether the blocks of a launch may wait for each other.
     pub(crate) meets: AtomicBool,
+    /// Whether nobody but this library has handles of the driver's.
+    alone: AtomicBool,
     streams: Mutex<Streams>,
     marks: Mutex<Handles>,
     timers: Mutex<Handles>,
@@ -43,8 +46,21 @@ pub(crate) struct Device {
 /// memory that was used on it can be freed behind its work.
 #[derive(Debug, Default)]
 struct Streams {
-    slots: Vec<CUstream>,
+    slots: Vec<Slot>,
     idle: Vec<usize>,
+}
+
+/// A stream, and what waits to be put on it.
+#[derive(Debug, Clone)]
+pub(crate) struct Slot {
+    pub(crate) raw: CUstream,
+    pub(crate) queue: Arc<Queue>,
+}
+
+impl Slot {
+    fn new(raw: CUstream) -> Self {
+        Self { raw, queue: Arc::default() }
+    }
 }
 
 /// Idle driver events, kept because making one costs more than recording it.
@@ -84,6 +100,7 @@ impl Device {
             kernels: KernelCache::default(),
             level: verdict.level,
             launch_numbers: AtomicU32::new(u32::MAX),
+            alone: AtomicBool::new(context.is_own()),
             streams: Mutex::default(),
             marks: Mutex::default(),
             timers: Mutex::default(),
@@ -97,14 +114,14 @@ impl Device {
     }
 
     /// An idle stream, or a new one.
-    pub(crate) fn take_stream(&self) -> Result<(usize, CUstream)> {
+    pub(crate) fn take_stream(&self) -> Result<(usize, Slot)> {
         let mut streams = self.streams.lock();
         if let Some(slot) = streams.idle.pop() {
-            return Ok((slot, streams.slots[slot]));
+            return Ok((slot, streams.slots[slot].clone()));
         }
-        let raw = self.create_stream()?;
-        streams.slots.push(raw);
-        Ok((streams.slots.len() - 1, raw))
+        let made = Slot::new(self.create_stream()?);
+        streams.slots.push(made.clone());
+        Ok((streams.slots.len() - 1, made))
     }
 
     fn create_stream(&self) -> Result<CUstream> {
@@ -118,10 +135,12 @@ impl Device {
     }
 
     /// Gives a slot to a stream of the application.
-    pub(crate) fn register_stream(&self, raw: CUstream) -> usize {
+    pub(crate) fn register_stream(&self, raw: CUstream) -> (usize, Slot) {
+        self.share();
         let mut streams = self.streams.lock();
-        streams.slots.push(raw);
-        streams.slots.len() - 1
+        let slot = Slot::new(raw);
+        streams.slots.push(slot.clone());
+        (streams.slots.len() - 1, slot)
     }
 
     /// Makes a stream available again. Work on it may be unfinished: what follows is ordered behind it.
@@ -135,7 +154,7 @@ impl Device {
         let ours = self.create_stream()?;
         self.follow(ours, theirs)?;
         let mut streams = self.streams.lock();
-        streams.slots[slot] = ours;
+        streams.slots[slot] = Slot::new(ours);
         streams.idle.push(slot);
         Ok(())
     }
@@ -154,7 +173,7 @@ impl Device {
 
     /// Makes the stream of `home` wait for the streams in `mask` (bit 63 stands for every slot from 63 on).
     pub(crate) fn join(&self, home: usize, mask: u64) -> Result<()> {
-        let home_raw = self.stream_of(home);
+        let home_raw = self.drained(home);
         for other in self.streams_of(mask).into_iter().filter(|&other| other != home_raw) {
             self.follow(home_raw, other)?;
         }
@@ -171,15 +190,44 @@ impl Device {
         Ok(())
     }
 
+    /// Handles of the streams in `mask`, with nothing that waits.
     fn streams_of(&self, mask: u64) -> Vec<CUstream> {
         let streams = self.streams.lock();
         let slots = streams.slots.iter().enumerate();
-        slots.filter(|&(slot, _)| mask & slot_bit(slot) != 0).map(|(_, &raw)| raw).collect()
+        let found: Vec<Slot> = slots.filter(|&(slot, _)| mask & slot_bit(slot) != 0).map(|(_, slot)| slot.clone()).collect();
+        drop(streams);
+        found.iter().for_each(|slot| slot.queue.drain_silently(slot.raw));
+        found.iter().map(|slot| slot.raw).collect()
     }
 
     /// The driver's handle of a slot.
     pub(crate) fn stream_of(&self, slot: usize) -> CUstream {
-        self.streams.lock().slots[slot]
+        self.streams.lock().slots[slot].raw
+    }
+
+    /// The same, with nothing that waits.
+    pub(crate) fn drained(&self, slot: usize) -> CUstream {
+        let slot = self.streams.lock().slots[slot].clone();
+        slot.queue.drain_silently(slot.raw);
+        slot.raw
+    }
+
+    /// Puts on every stream what waits for it. The context is current.
+    pub(crate) fn drain(&self) {
+        drop(self.streams_of(u64::MAX));
+    }
+
+    /// Whether commands may wait for their kernels.
+    #[inline]
+    pub(crate) fn may_wait(&self) -> bool {
+        self.alone.load(Ordering::Relaxed)
+    }
+
+    /// Lets nothing wait from now on: the application has handles of the driver's.
+    pub(crate) fn share(&self) {
+        if self.alone.swap(false, Ordering::Relaxed) && self.bind().is_ok() {
+            self.drain();
+        }
     }
 
     pub(crate) fn take_event(&self, timing: Timing) -> Result<CUevent> {
@@ -212,6 +260,7 @@ impl Device {
     /// Waits for everything that was enqueued in the context.
     pub(crate) fn synchronize_all(&self) -> Result<()> {
         self.bind()?;
+        self.drain();
         // SAFETY: the context is current.
         check("cuCtxSynchronize", unsafe { sys::cuCtxSynchronize() })
     }
@@ -240,7 +289,7 @@ impl Drop for Device {
         // Every stream has been given back by now; a slot that is not idle could not be taken over from the application.
         for slot in std::mem::take(&mut streams.idle) {
             // SAFETY: made by `take_stream`, idle, destroyed once.
-            let _ = unsafe { sys::cuStreamDestroy_v2(streams.slots[slot]) };
+            let _ = unsafe { sys::cuStreamDestroy_v2(streams.slots[slot].raw) };
         }
     }
 }

@@ -30,10 +30,11 @@ impl Stream {
     /// [`Error::Driver`](isowarp_core::error::Error::Driver) when the driver refuses.
     pub fn hold(&self, at_most: Duration) -> Result<Hold> {
         self.device().bind()?;
+        let raw = self.ready()?;
         let gate = Arc::new(Gate { open: Mutex::new(false), changed: Condvar::new(), at_most });
         let data = Arc::into_raw(Arc::clone(&gate)).cast_mut().cast();
         // SAFETY: the stream is live; `wait` takes over the reference in `data` and is called once.
-        let status = unsafe { sys::cuStreamAddCallback(self.raw(), Some(wait), data, 0) };
+        let status = unsafe { sys::cuStreamAddCallback(raw, Some(wait), data, 0) };
         if let Err(error) = check("cuStreamAddCallback", status) {
             // SAFETY: the callback was refused, so the reference is still ours.
             drop(unsafe { Arc::from_raw(data.cast::<Gate>().cast_const()) });

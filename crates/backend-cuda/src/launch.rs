@@ -4,7 +4,7 @@ use crate::driver::check;
 use crate::module::Kernel;
 use crate::stream::Stream;
 use bytemuck::{Pod, Zeroable};
-use cudarc::driver::sys::{self, CUlaunchAttribute, CUlaunchAttributeID, CUlaunchAttributeValue, CUlaunchConfig};
+use cudarc::driver::sys::{self, CUlaunchAttribute, CUlaunchAttributeID, CUlaunchAttributeValue, CUlaunchConfig, CUstream};
 use isowarp_core::error::{Error, Result};
 use std::mem::{offset_of, size_of};
 use std::ptr;
@@ -95,16 +95,32 @@ pub struct Extra {
 /// Enqueues `kernel` with `args` as its one by-value parameter.
 #[inline]
 pub(crate) fn launch<P: Pod>(stream: &Stream, kernel: &Kernel, grid: Grid, args: &P) -> Result<()> {
+    if stream.waits_for(kernel) {
+        return launch_with(stream, kernel, grid, Extra::default(), args);
+    }
     if !prepare(stream, kernel, grid)? {
         return Ok(());
     }
+    check_block(kernel, grid)?;
     let mut parameters = [ptr::from_ref(args).cast_mut().cast()];
     let [bx, by, bz] = grid.blocks;
     let [tx, ty, tz] = grid.threads;
     // SAFETY: kernel and stream are live in the current context; the driver copies the parameter before it returns. That the
     // kernel stays inside the memory that `args` names is its pattern's contract.
     let status = unsafe {
-        sys::cuLaunchKernel(kernel.raw(), bx, by, bz, tx, ty, tz, grid.shared_bytes, stream.raw(), parameters.as_mut_ptr(), ptr::null_mut())
+        sys::cuLaunchKernel(
+            kernel.raw(),
+            bx,
+            by,
+            bz,
+            tx,
+            ty,
+            tz,
+            grid.shared_bytes,
+            stream.raw_as_it_is(),
+            parameters.as_mut_ptr(),
+            ptr::null_mut(),
+        )
     };
     check("cuLaunchKernel", status)
 }
@@ -114,7 +130,24 @@ pub(crate) fn launch_with<P: Pod>(stream: &Stream, kernel: &Kernel, grid: Grid, 
     if !prepare(stream, kernel, grid)? {
         return Ok(());
     }
-    let mut parameters = [ptr::from_ref(args).cast_mut().cast()];
+    if !stream.waits_for(kernel) {
+        return launch_on(stream.raw_as_it_is(), kernel, grid, extra, bytemuck::bytes_of(args));
+    }
+    // In words, for the alignment of what kernels take.
+    let mut words = vec![0u64; size_of::<P>().div_ceil(8)];
+    bytemuck::cast_slice_mut(&mut words)[..size_of::<P>()].copy_from_slice(bytemuck::bytes_of(args));
+    let later = kernel.clone();
+    stream.enqueue_launch(kernel, move |raw| {
+        later.context().bind()?;
+        launch_on(raw, &later, grid, extra, bytemuck::cast_slice(&words))
+    })
+}
+
+/// Puts a launch on a stream of the current context. The argument block is as long as the kernel's, at least.
+fn launch_on(stream: CUstream, kernel: &Kernel, grid: Grid, extra: Extra, args: &[u8]) -> Result<()> {
+    kernel.wait()?;
+    check_block(kernel, grid)?;
+    let mut parameters = [args.as_ptr().cast_mut().cast()];
     let (mut attributes, count) = attributes(extra);
     let config = CUlaunchConfig {
         gridDimX: grid.blocks[0],
@@ -124,7 +157,7 @@ pub(crate) fn launch_with<P: Pod>(stream: &Stream, kernel: &Kernel, grid: Grid, 
         blockDimY: grid.threads[1],
         blockDimZ: grid.threads[2],
         sharedMemBytes: grid.shared_bytes,
-        hStream: stream.raw(),
+        hStream: stream,
         attrs: attributes.as_mut_ptr(),
         numAttrs: count,
     };
@@ -142,11 +175,16 @@ fn prepare(stream: &Stream, kernel: &Kernel, grid: Grid) -> Result<bool> {
     if !Arc::ptr_eq(kernel.context(), &stream.device().context) {
         return Err(Error::WrongDevice { what: "kernel" });
     }
-    let threads = grid.threads.iter().map(|&count| u64::from(count)).product::<u64>();
-    check_limit("threads of a block", threads, kernel.max_threads())?;
-    check_limit("dynamic shared memory", u64::from(grid.shared_bytes), kernel.max_dynamic_shared_bytes())?;
     stream.device().bind()?;
     Ok(true)
+}
+
+/// Checks that the kernel can have such a block.
+#[inline]
+fn check_block(kernel: &Kernel, grid: Grid) -> Result<()> {
+    let threads = grid.threads.iter().map(|&count| u64::from(count)).product::<u64>();
+    check_limit("threads of a block", threads, kernel.max_threads())?;
+    check_limit("dynamic shared memory", u64::from(grid.shared_bytes), kernel.max_dynamic_shared_bytes())
 }
 
 #[inline]

@@ -28,6 +28,7 @@ mod module;
 mod patterns;
 mod pinned;
 mod pool;
+mod queue;
 mod read;
 pub mod splice;
 mod stream;

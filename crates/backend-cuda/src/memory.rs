@@ -53,8 +53,8 @@ impl Buffer {
             return Ok(Self::of(device, 0, 0, Owner::Nobody));
         }
         device.bind()?;
-        let home = Home { slot: stream.slot(), raw: stream.raw() };
-        let (address, capacity) = device.pool.allocate(home, bytes)?;
+        let home = Home { slot: stream.slot(), raw: stream.raw_as_it_is() };
+        let (address, capacity) = device.pool.allocate(home, bytes, || device.drain())?;
         Ok(Self::of(device, address, bytes, Owner::Pool { capacity, home: stream.slot() }))
     }
 
@@ -70,6 +70,7 @@ impl Buffer {
         bytes: u64,
         lender: Option<Arc<dyn Any + Send + Sync>>,
     ) -> Self {
+        device.share();
         let owner = if lender.is_some() { Owner::Lender(lender) } else { Owner::Nobody };
         Self::of(device, address, bytes, owner)
     }
@@ -84,6 +85,7 @@ impl Buffer {
     /// until it is done.
     #[must_use]
     pub fn device_ptr(&self) -> CUdeviceptr {
+        self.0.device.share();
         self.0.address
     }
 
@@ -136,8 +138,10 @@ impl Drop for Block {
             &mut Owner::Pool { capacity, home } => {
                 // When the streams cannot be joined the context is lost, and its memory with it.
                 if self.device.bind().is_ok() && (used == 0 || self.device.join(home, used).is_ok()) {
-                    let home = Home { slot: home, raw: self.device.stream_of(home) };
-                    self.device.pool.release(home, self.address, capacity);
+                    // What waits comes before a block that the driver frees. One that is kept is used behind it.
+                    let keeps = self.device.pool.caches(capacity);
+                    let raw = if keeps { self.device.stream_of(home) } else { self.device.drained(home) };
+                    self.device.pool.release(Home { slot: home, raw }, self.address, capacity);
                 }
             }
             Owner::Lender(lender) => {

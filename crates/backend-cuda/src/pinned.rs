@@ -64,9 +64,10 @@ unsafe impl Send for Mark {}
 impl Mark {
     /// Marks the present end of the stream, whose context is current.
     pub(crate) fn record(stream: &Stream) -> Result<Self> {
+        let raw = stream.ready()?;
         let event = stream.device().take_event(Timing::Off)?;
         // SAFETY: stream and event are live handles of the current context.
-        match check("cuEventRecord", unsafe { sys::cuEventRecord(event, stream.raw()) }) {
+        match check("cuEventRecord", unsafe { sys::cuEventRecord(event, raw) }) {
             Ok(()) => Ok(Self(event)),
             Err(error) => {
                 stream.device().give_event(event, Timing::Off);

@@ -84,9 +84,9 @@ impl DevicePool {
     }
 
     /// Keeps at most so much from now on. The context is current.
-    pub(crate) fn set_limit(&self, bytes: u64) -> Result<()> {
+    pub(crate) fn set_limit(&self, bytes: u64, drain: impl FnOnce()) -> Result<()> {
         self.limit_bytes.store(bytes, Ordering::Relaxed);
-        if self.usage().pool_bytes > bytes { self.trim() } else { self.keep(self.free.lock().bytes) }
+        if self.usage().pool_bytes > bytes { self.trim(drain) } else { self.keep(self.free.lock().bytes) }
     }
 
     /// Has the driver's pool keep what is held of it, and what the free lists leave of the limit.
@@ -100,7 +100,7 @@ impl DevicePool {
     }
 
     /// A block of at least `bytes`, and its capacity. The context is current.
-    pub(crate) fn allocate(&self, home: Home, bytes: u64) -> Result<(CUdeviceptr, u64)> {
+    pub(crate) fn allocate(&self, home: Home, bytes: u64, drain: impl Fn()) -> Result<(CUdeviceptr, u64)> {
         if bytes > self.memory_bytes {
             return Err(Error::OutOfMemory { requested: bytes, available: available() });
         }
@@ -115,12 +115,12 @@ impl DevicePool {
             let cached = free.bytes;
             drop(free);
             if cached > self.limit_bytes.load(Ordering::Relaxed) {
-                self.trim()?;
+                self.trim(&drain)?;
             }
         }
         let mut status = self.driver_alloc(home, capacity);
         if matches!(status, Err(CUresult::CUDA_ERROR_OUT_OF_MEMORY)) {
-            self.trim()?;
+            self.trim(&drain)?;
             status = self.driver_alloc(home, capacity);
         }
         match status {
@@ -153,11 +153,12 @@ impl DevicePool {
         }
     }
 
-    /// Returns cached memory to the driver. Waits for the device.
-    pub(crate) fn trim(&self) -> Result<()> {
+    /// Returns cached memory to the driver. Waits for the device; `drain` puts on its streams what waits, which may use a block that is kept.
+    pub(crate) fn trim(&self, drain: impl FnOnce()) -> Result<()> {
         let blocks: Vec<CUdeviceptr> = std::mem::take(&mut *self.free.lock()).blocks.into_values().flatten().collect();
         // Cached blocks are free in the order of their streams only, so work in flight may still use them. Waiting comes after
         // taking: a block that another thread releases meanwhile stays in the cache.
+        drain();
         // SAFETY: the context is current.
         check("cuCtxSynchronize", unsafe { sys::cuCtxSynchronize() })?;
         for block in blocks {
@@ -174,14 +175,15 @@ impl DevicePool {
     /// Releases everything; nothing of the pool is held any more and the context is current.
     pub(crate) fn clear(&mut self) {
         // Errors leave the memory to the driver, which frees it with the context.
-        let _ = self.trim();
+        let _ = self.trim(|| ());
         if let Some(pool) = self.pool.take() {
             // SAFETY: every block has been freed.
             let _ = unsafe { sys::cuMemPoolDestroy(pool.0) };
         }
     }
 
-    fn caches(&self, capacity: u64) -> bool {
+    /// Whether a block is kept in the free lists.
+    pub(crate) fn caches(&self, capacity: u64) -> bool {
         self.pool.is_none() || capacity <= CACHED_BYTES.max(self.memory_bytes / CACHED_PART)
     }
 

@@ -55,11 +55,12 @@ impl Pending {
         let Ok((mark, piece)) = start_read(stream, from, len) else {
             return Ok(None);
         };
+        let raw = stream.ready()?;
         let pending = Self { copy: Some((mark, piece)), len, shared: Arc::default(), device: Arc::clone(device) };
         let data = Arc::into_raw(Arc::clone(&pending.shared)).cast_mut().cast();
         // Not cuLaunchHostFunc: that one is not called after a fault, and the future would never end.
         // SAFETY: the stream is live; `done` takes over the reference in `data` and is called once.
-        let status = unsafe { sys::cuStreamAddCallback(stream.raw(), Some(done), data, 0) };
+        let status = unsafe { sys::cuStreamAddCallback(raw, Some(done), data, 0) };
         if let Err(error) = check("cuStreamAddCallback", status) {
             // SAFETY: the callback was refused, so the reference is still ours.
             drop(unsafe { Arc::from_raw(data.cast::<Shared>().cast_const()) });

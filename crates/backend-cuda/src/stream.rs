@@ -1,8 +1,10 @@
 //! Streams and events.
 
-use crate::device::{Device, Timing};
+use crate::device::{Device, Slot, Timing};
 use crate::driver::check;
+use crate::module::Kernel;
 use crate::patterns::Scratch;
+use crate::queue::Queue;
 use cudarc::driver::sys::{self, CUevent, CUresult, CUstream};
 use isowarp_core::error::{Error, Result};
 use std::sync::Arc;
@@ -15,6 +17,7 @@ pub struct Stream(Arc<Inner>);
 struct Inner {
     device: Arc<Device>,
     raw: CUstream,
+    queue: Arc<Queue>,
     slot: usize,
     /// Kernels' scratch, one set a stream since its contents carry over from launch to launch.
     scratch: Scratch,
@@ -29,8 +32,8 @@ unsafe impl Sync for Inner {}
 
 impl Stream {
     pub(crate) fn new(device: &Arc<Device>) -> Result<Self> {
-        let (slot, raw) = device.take_stream()?;
-        Ok(Self(Arc::new(Inner { device: Arc::clone(device), raw, slot, scratch: Scratch::default(), owned: true })))
+        let (slot, Slot { raw, queue }) = device.take_stream()?;
+        Ok(Self(Arc::new(Inner { device: Arc::clone(device), raw, queue, slot, scratch: Scratch::default(), owned: true })))
     }
 
     /// Wraps a stream of the application.
@@ -38,8 +41,8 @@ impl Stream {
     /// # Safety
     /// `raw` is a live stream of the device's context, and stays so until the last clone of the result is dropped.
     pub(crate) unsafe fn adopt(device: &Arc<Device>, raw: CUstream) -> Self {
-        let slot = device.register_stream(raw);
-        Self(Arc::new(Inner { device: Arc::clone(device), raw, slot, scratch: Scratch::default(), owned: false }))
+        let (slot, Slot { queue, .. }) = device.register_stream(raw);
+        Self(Arc::new(Inner { device: Arc::clone(device), raw, queue, slot, scratch: Scratch::default(), owned: false }))
     }
 
     pub(crate) fn device(&self) -> &Arc<Device> {
@@ -57,7 +60,41 @@ impl Stream {
     /// The driver's handle, for other CUDA libraries. It stays valid as long as a handle on this stream lives.
     #[must_use]
     pub fn raw(&self) -> CUstream {
+        self.0.device.share();
         self.0.raw
+    }
+
+    /// The driver's handle, for memory that is allocated and not used yet.
+    pub(crate) fn raw_as_it_is(&self) -> CUstream {
+        self.0.raw
+    }
+
+    /// The driver's handle, with nothing that waits. The context is current.
+    #[inline]
+    pub(crate) fn ready(&self) -> Result<CUstream> {
+        self.0.queue.drain(self.0.raw)?;
+        Ok(self.0.raw)
+    }
+
+    /// Whether a launch of this kernel has to wait.
+    #[inline]
+    pub(crate) fn waits_for(&self, kernel: &Kernel) -> bool {
+        !self.0.queue.is_empty() || !kernel.is_ready()
+    }
+
+    /// Runs a command on the stream behind what waits, at once or later. The context is current.
+    pub(crate) fn enqueue(&self, run: impl FnOnce(CUstream) -> Result<()> + Send + 'static) -> Result<()> {
+        if self.0.queue.is_empty() { run(self.0.raw) } else { self.0.queue.push(self.0.raw, None, run) }
+    }
+
+    /// Runs the launch of a kernel likewise, when the kernel is there.
+    pub(crate) fn enqueue_launch(&self, kernel: &Kernel, run: impl FnOnce(CUstream) -> Result<()> + Send + 'static) -> Result<()> {
+        let queue = &self.0.queue;
+        if self.0.device.may_wait() {
+            return queue.push(self.0.raw, Some(kernel.clone()), run);
+        }
+        queue.drain(self.0.raw)?;
+        run(self.0.raw)
     }
 
     /// Waits until everything that was enqueued is done.
@@ -66,8 +103,9 @@ impl Stream {
     /// [`Error::DeviceLost`] when a kernel failed.
     pub fn synchronize(&self) -> Result<()> {
         self.0.device.bind()?;
+        let raw = self.ready()?;
         // SAFETY: the stream is live and its context is current.
-        check("cuStreamSynchronize", unsafe { sys::cuStreamSynchronize(self.0.raw) })
+        check("cuStreamSynchronize", unsafe { sys::cuStreamSynchronize(raw) })
     }
 
     /// Marks the present end of the stream.
@@ -90,8 +128,9 @@ impl Stream {
         let device = &self.0.device;
         device.bind()?;
         let event = Event(Arc::new(EventInner { raw: device.take_event(timing)?, timing, device: Arc::clone(device) }));
+        let raw = self.ready()?;
         // SAFETY: stream and event are live handles of the current context.
-        check("cuEventRecord", unsafe { sys::cuEventRecord(event.0.raw, self.0.raw) })?;
+        check("cuEventRecord", unsafe { sys::cuEventRecord(event.0.raw, raw) })?;
         Ok(event)
     }
 
@@ -101,8 +140,9 @@ impl Stream {
     /// [`Error::Driver`] when the driver refuses.
     pub fn wait(&self, event: &Event) -> Result<()> {
         self.0.device.bind()?;
+        let raw = self.ready()?;
         // SAFETY: stream and event are live; the driver allows an event of another device here.
-        check("cuStreamWaitEvent", unsafe { sys::cuStreamWaitEvent(self.0.raw, event.0.raw, 0) })
+        check("cuStreamWaitEvent", unsafe { sys::cuStreamWaitEvent(raw, event.0.raw, 0) })
     }
 }
 

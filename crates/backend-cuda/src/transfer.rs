@@ -22,11 +22,12 @@ pub(crate) fn upload(stream: &Stream, dst: &Buffer, offset: u64, data: &[u8]) ->
     let start = Instant::now();
     for part in data.chunks(CHUNK) {
         let piece = device.pinned.take(device, part.len())?;
+        let raw = stream.ready()?;
         // SAFETY: the piece has at least the part's length, is ours alone, and is kept until the mark is passed; the span was
         // checked.
         let status = unsafe {
             ptr::copy_nonoverlapping(part.as_ptr(), piece.as_mut_ptr(), part.len());
-            sys::cuMemcpyHtoDAsync_v2(to, piece.as_mut_ptr().cast(), part.len(), stream.raw())
+            sys::cuMemcpyHtoDAsync_v2(to, piece.as_mut_ptr().cast(), part.len(), raw)
         };
         if let Err(error) = check("cuMemcpyHtoDAsync", status) {
             device.pinned.give(piece);
@@ -64,9 +65,10 @@ pub(crate) fn read_blocking(stream: &Stream, src: &Buffer, offset: u64, len: u64
 /// Enqueues a copy of `len` checked bytes at `from` to page-locked memory. The context is current.
 pub(crate) fn start_read(stream: &Stream, from: CUdeviceptr, len: usize) -> Result<(Mark, Pinned)> {
     let device = stream.device();
+    let raw = stream.ready()?;
     let piece = device.pinned.take(device, len)?;
     // SAFETY: the piece has at least `len` bytes and stays ours until the mark is passed; the caller checked the span.
-    let status = unsafe { sys::cuMemcpyDtoHAsync_v2(piece.as_mut_ptr().cast(), from, len, stream.raw()) };
+    let status = unsafe { sys::cuMemcpyDtoHAsync_v2(piece.as_mut_ptr().cast(), from, len, raw) };
     if let Err(error) = check("cuMemcpyDtoHAsync", status) {
         device.pinned.give(piece);
         return Err(error);
@@ -134,25 +136,30 @@ fn period(pattern: &[u8]) -> usize {
 /// Sets `count` words of one, two or four bytes in checked memory.
 fn memset(stream: &Stream, to: CUdeviceptr, word: &[u8], count: u64) -> Result<()> {
     let count = host_len(count)?;
-    let raw = stream.raw();
-    // SAFETY: the caller checked the span and its alignment; the stream is live and its context current.
-    let status = unsafe {
-        match *word {
-            [a] => sys::cuMemsetD8Async(to, a, count, raw),
-            [a, b] => sys::cuMemsetD16Async(to, u16::from_ne_bytes([a, b]), count, raw),
-            [a, b, c, d] => sys::cuMemsetD32Async(to, u32::from_ne_bytes([a, b, c, d]), count, raw),
-            _ => sys::CUresult::CUDA_ERROR_INVALID_VALUE,
-        }
-    };
-    check("cuMemsetAsync", status)
+    let mut bytes = [0; 4];
+    bytes[..word.len()].copy_from_slice(word);
+    let [a, b, ..] = bytes;
+    let size = word.len();
+    stream.enqueue(move |raw| {
+        // SAFETY: the caller checked the span and its alignment; the stream is live and its context current.
+        let status = unsafe {
+            match size {
+                1 => sys::cuMemsetD8Async(to, a, count, raw),
+                2 => sys::cuMemsetD16Async(to, u16::from_ne_bytes([a, b]), count, raw),
+                _ => sys::cuMemsetD32Async(to, u32::from_ne_bytes(bytes), count, raw),
+            }
+        };
+        check("cuMemsetAsync", status)
+    })
 }
 
 fn copy_device(stream: &Stream, from: CUdeviceptr, to: CUdeviceptr, len: u64) -> Result<()> {
     if len == 0 {
         return Ok(());
     }
+    let len = host_len(len)?;
     // SAFETY: the callers checked both spans; the stream is live and its context current.
-    check("cuMemcpyDtoDAsync", unsafe { sys::cuMemcpyDtoDAsync_v2(to, from, host_len(len)?, stream.raw()) })
+    stream.enqueue(move |raw| check("cuMemcpyDtoDAsync", unsafe { sys::cuMemcpyDtoDAsync_v2(to, from, len, raw) }))
 }
 
 /// A length on the host's side.

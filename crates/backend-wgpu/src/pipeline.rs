@@ -6,13 +6,11 @@ use crate::probe::web_time;
 use crate::seal::{self, Access, Indices, Interface, SealOptions, Zeroes};
 use isowarp_core::caps::Capability;
 use isowarp_core::error::{Error, Result};
-use isowarp_core::host;
+use isowarp_core::host::{Soon, threads};
 use parking_lot::Mutex;
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
-use std::thread::JoinHandle;
 use std::time::Duration;
 use xxhash_rust::xxh3::Xxh3;
 
@@ -43,76 +41,35 @@ pub(crate) enum ParamsVia {
 }
 
 /// A pipeline that the driver may still be compiling, on a thread of its own: a call of several kernels waits for the longest of them.
-#[derive(Debug, Default)]
-pub(crate) struct Pipeline {
-    compiled: OnceLock<Result<Held<wgpu::ComputePipeline>>>,
-    thread: Mutex<Option<JoinHandle<Result<Held<wgpu::ComputePipeline>>>>>,
-}
+#[derive(Debug)]
+pub(crate) struct Pipeline(Soon<Held<wgpu::ComputePipeline>>);
 
-/// Threads that compile, of all devices.
-static COMPILING: AtomicUsize = AtomicUsize::new(0);
+// Said here, so that nobody who shares a device between threads has the compiler follow wgpu's types from the device down, which has a limit.
+const _: () = {
+    const fn can_be_shared<T: Send + Sync>() {}
+    can_be_shared::<Soon<Held<wgpu::ComputePipeline>>>();
+};
+// SAFETY: its one field can be sent, as is shown above.
+unsafe impl Send for Pipeline {}
+// SAFETY: its one field can be shared, as is shown above.
+unsafe impl Sync for Pipeline {}
 
 impl Pipeline {
-    /// Starts the work on a thread, or does it here: where there is one processor, no room for a thread, or a driver whose calls take turns.
-    fn start(work: impl FnOnce() -> Result<Held<wgpu::ComputePipeline>> + Send + 'static) -> Self {
-        // Another thread may take the last place meanwhile, which is no harm.
-        let free = threads().saturating_sub(COMPILING.load(Ordering::Relaxed));
-        if free < 2 || crate::faults::takes_turns() || crate::faults::tested() {
-            return Self::of(work());
-        }
-        // The work comes back where no thread takes it.
-        let work = Arc::new(Mutex::new(Some(work)));
-        let taken = Arc::clone(&work);
-        let run = move || {
-            let work = taken.lock().take();
-            COMPILING.fetch_add(1, Ordering::Relaxed);
-            let made = work.map_or_else(|| Err(not_compiled()), |work| crate::faults::apart(work));
-            COMPILING.fetch_sub(1, Ordering::Relaxed);
-            made
-        };
-        match std::thread::Builder::new().name("isowarp compiles".to_owned()).spawn(run) {
-            Ok(thread) => Self { compiled: OnceLock::new(), thread: Mutex::new(Some(thread)) },
-            Err(_) => {
-                let work = work.lock().take();
-                Self::of(work.map_or_else(|| Err(not_compiled()), |work| work()))
-            }
-        }
-    }
-
-    fn of(made: Result<Held<wgpu::ComputePipeline>>) -> Self {
-        Self { compiled: OnceLock::from(made), thread: Mutex::default() }
-    }
-
     /// The pipeline, when it is compiled.
     pub(crate) fn wait(&self) -> Result<&Held<wgpu::ComputePipeline>> {
-        let join = || {
-            let thread = self.thread.lock().take();
-            thread.and_then(|thread| thread.join().ok()).unwrap_or_else(|| Err(not_compiled()))
-        };
-        self.compiled.get_or_init(join).as_ref().map_err(Error::clone)
+        self.0.wait()
     }
 
     /// Whether there is nothing to wait for.
     pub(crate) fn is_ready(&self) -> bool {
-        self.compiled.get().is_some() || self.thread.lock().as_ref().is_none_or(JoinHandle::is_finished)
-    }
-
-    fn failed(&self) -> bool {
-        matches!(self.compiled.get(), Some(Err(_)))
+        self.0.is_ready()
     }
 }
 
-impl Drop for Pipeline {
-    /// No thread of a driver outlives what it compiles for.
-    fn drop(&mut self) {
-        if let Some(thread) = self.thread.get_mut().take() {
-            drop(thread.join());
-        }
-    }
-}
-
-fn not_compiled() -> Error {
-    Error::Driver { call: "create_compute_pipeline", message: "the thread that compiles ended without a result".to_owned() }
+/// Starts the work on a thread, or does it here, where the driver's calls take turns.
+fn start(work: Work) -> Pipeline {
+    let here = crate::faults::takes_turns() || crate::faults::tested();
+    Pipeline(if here { Soon::from(work()) } else { Soon::start(|| crate::faults::apart(work)) })
 }
 
 /// A kernel, which the driver may still be compiling.
@@ -145,7 +102,7 @@ impl Kernel {
 
     /// Whether the driver has refused it; it is compiled anew then.
     pub(crate) fn failed(&self) -> bool {
-        self.pipeline.failed()
+        self.pipeline.0.failed()
     }
 }
 
@@ -180,14 +137,14 @@ impl Pipelines {
 
     /// The kernel of a text, compiled at the first call. Two threads that ask at once may both compile; one result is kept.
     pub(crate) fn get(&self, context: &Context, source: &KernelSource<'_>) -> Result<Arc<Kernel>> {
-        let kernel = self.find(context, source, Indices::Clamped, |work| Pipeline::of(work()))?;
+        let kernel = self.find(context, source, Indices::Clamped, |work| Pipeline(Soon::from(work())))?;
         kernel.pipeline.wait()?;
         Ok(kernel)
     }
 
     /// The same, of one whose indices somebody sees to. The driver may still be compiling it, and report its errors where it is waited for.
     pub(crate) fn get_soon(&self, context: &Context, source: &KernelSource<'_>, indices: Indices) -> Result<Arc<Kernel>> {
-        self.find(context, source, indices, Pipeline::start)
+        self.find(context, source, indices, start)
     }
 
     fn find(
@@ -427,16 +384,6 @@ fn shader_module(device: &wgpu::Device, source: &KernelSource<'_>, words: Option
     // arrays of fixed size that this library's own kernels answer for; sealing adds decorations, and execution modes that the device reports. The
     // pipeline layout is built from the module's own bindings.
     unsafe { device.create_shader_module_passthrough(descriptor) }
-}
-
-/// Addresses of a thread: its stack, what the C library's allocator reserves for it, and what a compiler takes meanwhile.
-const THREAD_ADDRESSES: u64 = 256 << 20;
-
-/// Threads that there are processors for, and addresses where these are limited.
-fn threads() -> usize {
-    let processors = std::thread::available_parallelism().map_or(1, usize::from);
-    let room = host::available().map_or(usize::MAX, |bytes| (bytes / THREAD_ADDRESSES) as usize);
-    processors.min(room)
 }
 
 /// Runs the `others` on further threads beside `own`, on as many as there are processors, and addresses for them where these are limited. Without further

@@ -4,9 +4,11 @@
 //! with what may still be used before it is filled, together with the others that are being filled at the same time.
 
 mod limits;
+mod soon;
 
 use crate::error::{Error, Result};
 use limits::Limits;
+pub use soon::{Soon, threads};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};

@@ -19,6 +19,7 @@ impl Cuda {
     /// The driver's handle of the context. It stays valid as long as a handle on this device lives.
     #[must_use]
     pub fn raw_context(&self) -> CUcontext {
+        self.device().share();
         self.device().context.raw()
     }
 

@@ -137,6 +137,9 @@ fn identity(mut key: Key, spec: &KernelSpec<'_, Buffer>) -> u128 {
     .0
 }
 
+/// Elements of a map, at most, that may as well be computed one by one.
+const FEW: u64 = 1024;
+
 /// Blocks of a launch; `aligned`: a thread takes four elements of a map, and the last ones have a thread each; `most`: of blocks that take several parts.
 fn count(entry: CudaEntry, spec: &KernelSpec<'_, Buffer>, work: Work<'_>, aligned: bool, most: u64) -> u64 {
     let threads = u64::from(entry.threads);
@@ -220,8 +223,10 @@ impl Launcher for Cuda {
                 .flat_map(|(ty, &bits)| [bits as u32, (bits >> 32) as u32].into_iter().take(ty.words()));
             args.u[spec.params.len().min(MAX_WORDS)..].iter_mut().zip(words).for_each(|(to, word)| *to = word);
         }
-        let aligned = bound.shapes.iter().any(|shape| matches!(shape, Shape::Vector(_)));
-        let key = identity(bound.key, spec);
+        // An operator that stands in the kernel five times, for four elements and one, takes the assembler five times as long.
+        let once = work.n <= FEW && matches!(spec.operators, Operators::Body(f) if f.has_loops());
+        let aligned = !once && bound.shapes.iter().any(|shape| matches!(shape, Shape::Vector(_)));
+        let key = identity(bound.key, spec) ^ u128::from(once);
         let kernel = match self.planned_kernel(key) {
             Some(kernel) => kernel,
             None => {

@@ -55,7 +55,9 @@ impl Scratch {
         }
         if matches!(of, Use::Scan | Use::Sort) {
             let words = bytes / 8 - super::scan::HEADER_WORDS;
-            cuda.write_bytes(&buffer, 8, &words.to_le_bytes())?;
+            // As fills, which may wait with the launches in front of them.
+            cuda.fill(&buffer, 8, 4, &(words as u32).to_le_bytes())?;
+            cuda.fill(&buffer, 12, 4, &((words >> 32) as u32).to_le_bytes())?;
         }
         *slot = Some(buffer.clone());
         Ok(buffer)

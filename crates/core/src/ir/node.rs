@@ -350,6 +350,12 @@ impl Func {
         }
     }
 
+    /// Whether it has a loop.
+    #[must_use]
+    pub fn has_loops(&self) -> bool {
+        self.any(|node, _| matches!(node, Node::Loop { .. }))
+    }
+
     /// Roughly how many instructions a lowering makes of it: what a kernel that repeats it gives a driver to compile.
     #[must_use]
     pub fn weight(&self) -> u32 {
