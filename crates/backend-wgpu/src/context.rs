@@ -105,7 +105,6 @@ pub(crate) fn useful_features() -> wgpu::Features {
         | F::TIMESTAMP_QUERY
         | F::TIMESTAMP_QUERY_INSIDE_ENCODERS
         | F::PASSTHROUGH_SHADERS
-        | F::PIPELINE_CACHE
         | F::IMMEDIATES
         | F::MEMORY_DECORATION_COHERENT
         | F::MEMORY_DECORATION_VOLATILE

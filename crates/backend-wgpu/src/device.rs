@@ -145,7 +145,7 @@ impl Wgpu {
         let (batch, staging) = (Batch::new(), Staging::default());
         let pool = Arc::new(Pool::of(staging.set_limit(pool_limit), &batch));
         let shared = Shared {
-            pipelines: Pipelines::new(&context),
+            pipelines: Pipelines::default(),
             patterns: Kernels::default(),
             tuning: Tuning::of(&context, &report),
             pool,

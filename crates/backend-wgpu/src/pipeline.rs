@@ -116,25 +116,16 @@ pub(crate) struct Layout {
 /// Work that makes a pipeline.
 type Work = Box<dyn FnOnce() -> Result<Held<wgpu::ComputePipeline>> + Send>;
 
-/// All kernels of a device.
-#[derive(Debug)]
+/// All kernels of a device. There is no cache of the driver's among them: NVIDIA's looks into one for one pipeline after the other, 1 ms each, where its
+/// own on the disk answers threads at the same time.
+#[derive(Debug, Default)]
 pub(crate) struct Pipelines {
     kernels: Mutex<HashMap<u128, Arc<Kernel>>>,
     layouts: Mutex<HashMap<Vec<Access>, Arc<Layout>>>,
     params_layout: OnceLock<Held<wgpu::BindGroupLayout>>,
-    cache: Option<Held<wgpu::PipelineCache>>,
 }
 
 impl Pipelines {
-    pub(crate) fn new(context: &Context) -> Self {
-        let cache = context.features.contains(wgpu::Features::PIPELINE_CACHE).then(|| {
-            let descriptor = wgpu::PipelineCacheDescriptor { label: Some("isowarp"), data: None, fallback: true };
-            // SAFETY: no data is handed in, so there is none to be wrong.
-            Held::new(unsafe { context.device.create_pipeline_cache(&descriptor) })
-        });
-        Self { kernels: Mutex::default(), layouts: Mutex::default(), params_layout: OnceLock::new(), cache }
-    }
-
     /// The kernel of a text, compiled at the first call. Two threads that ask at once may both compile; one result is kept.
     pub(crate) fn get(&self, context: &Context, source: &KernelSource<'_>) -> Result<Arc<Kernel>> {
         let kernel = self.find(context, source, Indices::Clamped, |work| Pipeline(Soon::from(work())))?;
@@ -227,8 +218,7 @@ impl Pipelines {
         let (name, entry, text) = (source.name.to_owned(), source.entry.to_owned(), text.into_owned());
         let own = indices != Indices::Clamped;
         let immediates = if params == ParamsVia::Immediates { interface.params_bytes } else { 0 };
-        let (context_of, layout_of, cache) =
-            (context.clone(), Arc::clone(&layout), self.cache.as_ref().map(|cache| Held::new((**cache).clone())));
+        let (context_of, layout_of) = (context.clone(), Arc::clone(&layout));
         let size = interface.workgroup_size;
         let work = move || {
             let context = context_of;
@@ -259,7 +249,7 @@ impl Pipelines {
                             zero_initialize_workgroup_memory: !own,
                             ..Default::default()
                         },
-                        cache: cache.as_deref(),
+                        cache: None,
                     });
                     Held::new(pipeline)
                 })

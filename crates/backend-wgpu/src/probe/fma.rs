@@ -76,7 +76,7 @@ async fn prove(context: &Context, pipelines: &Arc<Pipelines>, triples: &Triples,
     let builtin = matches!(kind, FmaKind::Native | FmaKind::Contracted);
     let (text, per_triple) = if builtin { (shapes::wgsl(prelude), shapes::SHAPES.len()) } else { (checks::fma_wgsl(prelude), 1) };
     // The one that is sealed in another way than the kernels there.
-    let own = (kind == FmaKind::Contracted).then(|| Arc::new(Pipelines::new(context)));
+    let own = (kind == FmaKind::Contracted).then(|| Arc::new(Pipelines::default()));
     let mut bench = Bench::new(own.as_ref().unwrap_or(pipelines));
     bench.enqueue(context, NAME, &text, as_bytes(&triples.words), per_triple * triples.words.len(), 4)?;
     let results = to_words(&bench.finish(context).await?.into_iter().next().unwrap_or_default());

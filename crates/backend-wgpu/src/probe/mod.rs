@@ -30,7 +30,6 @@ pub use fma::{fma_prelude, fma64_prelude};
 use isowarp_core::caps::{FmaKind, NumericsVerdict};
 use isowarp_core::element::Ty;
 use isowarp_core::error::{Error, Result};
-use isowarp_core::host::Soon;
 use isowarp_core::ir::{BinOp, Operation, Operations, UnOp};
 use operations::{Kind, Trial};
 use parking_lot::Mutex;
@@ -194,7 +193,7 @@ fn start_bench(context: &mut Context, questions: &Questions, triples: &Triples) 
     let expectations: Vec<_> = questions.trials.iter().chain(&fused).map(|trial| || trial.expect()).collect();
     let expectations: Vec<&(dyn Fn() + Sync)> = expectations.iter().map(|e| e as _).collect();
     loop {
-        let pipelines = Arc::new(Pipelines::new(context));
+        let pipelines = Arc::new(Pipelines::default());
         let ahead = questions.sources().into_iter().chain(likely.iter().map(|(n, w)| (*n, &**w)));
         let mut ahead: Vec<_> = ahead.map(|(name, wgsl)| KernelSource { name, wgsl, entry: "main" }).collect();
         ahead.extend(fused.iter().map(Trial::source));
@@ -220,20 +219,9 @@ fn start_bench(context: &mut Context, questions: &Questions, triples: &Triples) 
     }
 }
 
-/// Has a GPU's driver compile something while the questions are written: at its first kernel it makes its compiler ready.
-fn begin(context: &Context) -> Option<Soon<()>> {
-    if context.info.device_type == wgpu::DeviceType::Cpu || crate::faults::takes_turns() || crate::faults::tested() {
-        return None;
-    }
-    let context = context.clone();
-    let source = KernelSource { name: "probe nothing", wgsl: "@compute @workgroup_size(1) fn main() {}", entry: "main" };
-    Some(Soon::start(move || crate::faults::apart(|| Pipelines::new(&context).get(&context, &source).map(drop))))
-}
-
 async fn attempt(context: &mut Context) -> Result<Report> {
     let start = web_time();
     let phase = |name| log::debug!("probe: {name} after {:.1} ms", start().as_secs_f64() * 1e3);
-    let _begun = begin(context);
     let triples = checks::triples();
     let questions = Questions::of(context)?;
     phase("questions written");

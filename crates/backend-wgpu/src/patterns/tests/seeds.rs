@@ -25,7 +25,7 @@ const FEW: [Range; 3] = [RANGES[1], RANGES[5], RANGES[8]];
 
 fn found(ranges: &[Range], text: &str) -> Seeds {
     let context = device().context();
-    pollster::block_on(measure(context, &Arc::new(Pipelines::new(context)), text, ranges)).expect("measured")
+    pollster::block_on(measure(context, &Arc::new(Pipelines::default()), text, ranges)).expect("measured")
 }
 
 /// Returns what the check finds where the adapter gives these bits for the `bits` of its approximations.
