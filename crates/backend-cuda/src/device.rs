@@ -220,12 +220,12 @@ impl Device {
     /// Whether commands may wait for their kernels.
     #[inline]
     pub(crate) fn may_wait(&self) -> bool {
-        self.alone.load(Ordering::Relaxed)
+        self.alone.load(Ordering::SeqCst)
     }
 
     /// Lets nothing wait from now on: the application has handles of the driver's.
     pub(crate) fn share(&self) {
-        if self.alone.swap(false, Ordering::Relaxed) && self.bind().is_ok() {
+        if self.alone.swap(false, Ordering::SeqCst) && self.bind().is_ok() {
             self.drain();
         }
     }

@@ -91,7 +91,9 @@ impl Stream {
     pub(crate) fn enqueue_launch(&self, kernel: &Kernel, run: impl FnOnce(CUstream) -> Result<()> + Send + 'static) -> Result<()> {
         let queue = &self.0.queue;
         if self.0.device.may_wait() {
-            return queue.push(self.0.raw, Some(kernel.clone()), run);
+            queue.push(self.0.raw, Some(kernel.clone()), run)?;
+            // Another thread may have handed out a handle since.
+            return if self.0.device.may_wait() { Ok(()) } else { queue.drain(self.0.raw) };
         }
         queue.drain(self.0.raw)?;
         run(self.0.raw)
