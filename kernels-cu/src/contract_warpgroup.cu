@@ -89,7 +89,8 @@ IW_DEVICE void product_of_blocks(const Args& args) {
         wait(full + 8 * s, chunk / STAGES & 1);
         const uint64_t a = descriptor(of_group + s * STAGE), b = descriptor(stages + s * STAGE + LEFT * BLOCK);
         asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
-#pragma unroll 1
+        // Written out: in a loop the assembler has each of them wait for the one before.
+#pragma unroll
         for (int k = 0; k < 8; k += 2) multiply_lines(sum, a + k, b + k);
         asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
         // The stage of the chunk before is empty then.

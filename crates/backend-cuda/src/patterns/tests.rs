@@ -47,6 +47,7 @@ fn check_text(template: &str, entry: &str, fills: &[Fill<'_>]) {
             Command::new(&ptxas).args(["-arch", arch, "-o", "/dev/null", "-v"]).arg(&path).output().expect("PTXAS names an assembler");
         let log = String::from_utf8_lossy(&out.stderr);
         assert!(out.status.success(), "{entry} {arch}: {log}\n{text}");
+        assert!(!log.contains("are serialized"), "{entry} {arch}: {log}");
         println!("{} {arch}: {}", entry, log.lines().filter(|l| l.contains("registers") || l.contains("spill")).collect::<String>());
     }
 }
