@@ -138,7 +138,7 @@ impl Drop for Block {
             &mut Owner::Pool { capacity, home } => {
                 // When the streams cannot be joined the context is lost, and its memory with it.
                 if self.device.bind().is_ok() && (used == 0 || self.device.join(home, used).is_ok()) {
-                    // What waits comes before a block that the driver frees. One that is kept is used behind it.
+                    // Commands that wait come before a block is freed by the driver. One that is kept is used behind them.
                     let keeps = self.device.pool.caches(capacity);
                     let raw = if keeps { self.device.stream_of(home) } else { self.device.drained(home) };
                     self.device.pool.release(Home { slot: home, raw }, self.address, capacity);

@@ -207,7 +207,7 @@ impl Options {
         self.names.len() as u32
     }
 
-    /// What went wrong, with the log.
+    /// The error, with the log.
     fn error(&self, call: &'static str, status: CUresult, entry: &str) -> Error {
         let end = self.log.iter().position(|&byte| byte == 0).unwrap_or(self.log.len());
         let log = String::from_utf8_lossy(&self.log[..end]).trim().to_owned();

@@ -23,11 +23,11 @@ pub(crate) struct Queue {
 #[derive(Debug, Default)]
 struct State {
     waiting: VecDeque<Command>,
-    /// What went wrong where nobody could be told.
+    /// The error that nobody could be told of.
     failed: Option<Error>,
 }
 
-/// What is put on the stream, when the kernel is there.
+/// Work that is put on the stream when the kernel is there.
 struct Command {
     kernel: Option<Kernel>,
     run: Box<dyn FnOnce(CUstream) -> Result<()> + Send>,

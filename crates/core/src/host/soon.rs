@@ -9,6 +9,9 @@ use std::thread::{Builder, JoinHandle};
 /// Addresses of a thread: its stack, what the C library's allocator reserves for it, and what a compiler takes meanwhile.
 const THREAD_ADDRESSES: u64 = 256 << 20;
 
+/// Addresses that have to be left where a thread is started beside a caller who goes on to take memory.
+const ROOM: u64 = 4 * THREAD_ADDRESSES;
+
 /// Threads that make values now.
 static MAKING: AtomicUsize = AtomicUsize::new(0);
 
@@ -37,7 +40,9 @@ impl<T: Send + 'static> Soon<T> {
     /// Starts the work on a thread, or does it here: where there is no processor or no room for one more.
     pub fn start(work: impl FnOnce() -> Result<T> + Send + 'static) -> Self {
         // Another thread may take the last place meanwhile, which is no harm.
-        if threads().saturating_sub(MAKING.load(Ordering::Relaxed)) < 2 {
+        let making = MAKING.load(Ordering::Relaxed);
+        let no_room = available().is_some_and(|bytes| bytes < ROOM + making as u64 * THREAD_ADDRESSES);
+        if no_room || threads().saturating_sub(making) < 2 {
             return Self::from(work());
         }
         // The work comes back where no thread takes it.
