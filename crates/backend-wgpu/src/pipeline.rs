@@ -179,12 +179,14 @@ impl Pipelines {
     /// The twin of a kernel in which every buffer is `read_write`: wgpu refuses one buffer as both read-only and writable in a
     /// dispatch, even where the parts do not overlap.
     pub(crate) fn aliased(&self, context: &Context, kernel: &Kernel) -> Result<Arc<Kernel>> {
-        if let Some(twin) = kernel.aliased.get() {
+        if let Some(twin) = kernel.aliased.get().filter(|twin| !twin.failed()) {
             return Ok(Arc::clone(twin));
         }
         let wgsl = kernel.wgsl.replace("var<storage, read>", "var<storage, read_write>");
         let twin = self.get_soon(context, &KernelSource { name: &kernel.name, wgsl: &wgsl, entry: &kernel.entry }, kernel.indices)?;
-        Ok(Arc::clone(kernel.aliased.get_or_init(|| twin)))
+        // Another thread may have set it, to the same kernel; one that failed is found by its text from then on.
+        let _ = kernel.aliased.set(Arc::clone(&twin));
+        Ok(twin)
     }
 
     fn compile(
