@@ -6,6 +6,7 @@ use crate::lifetime::Alive;
 use crate::seal::{Indices, SealOptions, Zeroes};
 use isowarp_core::caps::{DeviceKind, FmaKind};
 use isowarp_core::error::{Error, Result};
+use isowarp_core::host;
 use parking_lot::Mutex;
 use std::sync::Arc;
 
@@ -137,17 +138,21 @@ fn rank(info: &wgpu::AdapterInfo) -> u32 {
 /// Adapters of this machine that can run compute kernels, best first: discrete, integrated, virtual, software; drivers' order within
 /// a kind. OpenGL's are only among them where `backends` is OpenGL alone. A driver that fails has none.
 pub async fn adapters(backends: wgpu::Backends) -> Vec<Adapter> {
+    search(backends).await.unwrap_or_else(|error| {
+        log::error!("{error}");
+        Vec::new()
+    })
+}
+
+async fn search(backends: wgpu::Backends) -> Result<Vec<Adapter>> {
     let backends = if backends == wgpu::Backends::GL { backends } else { backends & !wgpu::Backends::GL };
     if backends == wgpu::Backends::GL {
         // Before the turn that the search is.
         faults::take_turns();
     }
-    let mut found = faults::open(async { Ok(enumerate(backends).await) }).await.unwrap_or_else(|error| {
-        log::error!("{error}");
-        Vec::new()
-    });
+    let mut found = faults::open(enumerate(backends)).await?;
     found.sort_by_key(|a| rank(&a.info));
-    found
+    Ok(found)
 }
 
 /// State of these backends in a process: the instance, made at the first call and kept for its life. It holds nothing but the loaded drivers, and
@@ -162,10 +167,20 @@ struct Loaded {
 
 static LOADED: Mutex<Vec<Loaded>> = Mutex::new(Vec::new());
 
-fn load(backends: wgpu::Backends) -> Loaded {
+/// Addresses that have to be left to a process that loads drivers, where they are limited: Mesa's, with a software adapter opened and a kernel
+/// compiled, take 950 MiB.
+const DRIVERS_ADDRESSES: u64 = 1280 << 20;
+
+fn load(backends: wgpu::Backends) -> Result<Loaded> {
     let mut all = LOADED.lock();
     if let Some(loaded) = all.iter().find(|loaded| loaded.backends == backends) {
-        return loaded.clone();
+        return Ok(loaded.clone());
+    }
+    if let Some(left) = host::addresses().filter(|&left| left < DRIVERS_ADDRESSES) {
+        let (left, needed) = (left >> 20, DRIVERS_ADDRESSES >> 20);
+        return Err(unavailable(format!(
+            "the process may take {left} MiB of addresses more (`ulimit -v`), and drivers are loaded from {needed} on"
+        )));
     }
     let mut descriptor = wgpu::InstanceDescriptor::new_without_display_handle();
     descriptor.backends = backends;
@@ -173,15 +188,15 @@ fn load(backends: wgpu::Backends) -> Loaded {
     descriptor.flags = wgpu::InstanceFlags::empty().with_env();
     let loaded = Loaded { backends, instance: wgpu::Instance::new(descriptor), adapters: None };
     all.push(loaded.clone());
-    loaded
+    Ok(loaded)
 }
 
-async fn enumerate(backends: wgpu::Backends) -> Vec<Adapter> {
+async fn enumerate(backends: wgpu::Backends) -> Result<Vec<Adapter>> {
     let backends = backends & wgpu::Instance::enabled_backend_features();
     if backends.is_empty() {
-        return Vec::new();
+        return Ok(Vec::new());
     }
-    let loaded = load(backends);
+    let loaded = load(backends)?;
     let handles = match loaded.adapters {
         Some(adapters) => adapters,
         None => loaded.instance.enumerate_adapters(backends).await,
@@ -191,16 +206,16 @@ async fn enumerate(backends: wgpu::Backends) -> Vec<Adapter> {
     {
         loaded.adapters.get_or_insert_with(|| handles.clone());
     }
-    handles
+    let found = handles
         .into_iter()
         .filter(|a| a.get_downlevel_capabilities().flags.contains(wgpu::DownlevelFlags::COMPUTE_SHADERS))
-        .map(|handle| Adapter { info: handle.get_info(), handle })
-        .collect()
+        .map(|handle| Adapter { info: handle.get_info(), handle });
+    Ok(found.collect())
 }
 
 /// The adapters that `options` ask for, best first; at least one.
 pub(crate) async fn asked(options: &Options) -> Result<Vec<Adapter>> {
-    let found = adapters(options.backends).await;
+    let found = search(options.backends).await?;
     let Some(part) = &options.adapter else {
         let none = "no adapter with compute shaders was found; is a Vulkan, Metal or DX12 driver installed? (OpenGL adapters are opened by name only)";
         return if found.is_empty() { Err(unavailable(none)) } else { Ok(found) };

@@ -41,6 +41,13 @@ pub fn total() -> Option<u64> {
     Limits::read(Path::new("/")).total
 }
 
+/// Addresses that this process may still take, where they are limited (`ulimit -v`). Drivers of graphics cards and their compilers take more of
+/// these than of memory, and end the process where they get none.
+#[must_use]
+pub fn addresses() -> Option<u64> {
+    Limits::addresses(Path::new("/"))
+}
+
 /// Bytes that are to be filled; those that are not yet count against what others ask for, until this is dropped.
 #[derive(Debug)]
 #[must_use = "the bytes count while this lives"]

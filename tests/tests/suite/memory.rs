@@ -96,7 +96,7 @@ fn memory_that_the_process_may_not_have_is_a_typed_error() {
     let name = "memory::memory_that_the_process_may_not_have_is_a_typed_error";
     if !is_elsewhere() {
         let program = std::env::current_exe().unwrap();
-        for mib in [500, 600, 700, 900, 1000, 1100, 1300, 2000] {
+        for mib in [300, 500, 900, 1100, 1300, 1350, 1400, 1500, 1700, 2000] {
             let limited = format!("ulimit -v {} && exec \"$0\" --exact {name} --nocapture --test-threads=1", mib << 10);
             let mut command = std::process::Command::new("sh");
             let output = command.args(["-c", &limited]).arg(&program).env("ISOWARP_ELSEWHERE", "1").output().unwrap();

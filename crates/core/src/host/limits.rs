@@ -38,11 +38,16 @@ impl Limits {
         }
     }
 
+    /// Addresses that this process may still take.
+    pub(super) fn addresses(root: &Path) -> Option<u64> {
+        let [(limit, used), _] = own(root);
+        Some(limit?.saturating_sub(used?))
+    }
+
     /// Limits on the process' addresses, and on its private memory.
     fn process(&mut self, root: &Path) {
-        let (Some(limits), Some(status)) = (text(&root.join("proc/self/limits")), text(&root.join("proc/self/status"))) else { return };
-        for (limit, used) in [("Max address space", "VmSize:"), ("Max data size", "VmData:")] {
-            if let (Some(limit), Some(used)) = (number(&limits, limit), kib(&status, used)) {
+        for (limit, used) in own(root) {
+            if let (Some(limit), Some(used)) = (limit, used) {
                 self.at_most(limit, limit.saturating_sub(used));
             }
         }
@@ -61,6 +66,13 @@ impl Limits {
             }
         }
     }
+}
+
+/// Limits on addresses and on private memory of this process, where there are any, each with what is used of it.
+fn own(root: &Path) -> [(Option<u64>, Option<u64>); 2] {
+    let read = |file: &str| text(&root.join(file)).unwrap_or_default();
+    let (limits, status) = (read("proc/self/limits"), read("proc/self/status"));
+    [("Max address space", "VmSize:"), ("Max data size", "VmData:")].map(|(limit, used)| (number(&limits, limit), kib(&status, used)))
 }
 
 /// A hierarchy of control groups that limits memory, where it is mounted, and the process' group in it.
@@ -153,6 +165,10 @@ mod tests {
 
     /// A system of these files: a machine of 8 GiB of which 6 are left, and whatever else is said.
     fn read(files: &[(&str, &str)]) -> Limits {
+        Limits::read(system(files).path())
+    }
+
+    fn system(files: &[(&str, &str)]) -> tempfile::TempDir {
         let root = tempfile::tempdir().expect("a folder");
         let machine = [("proc/meminfo", "MemTotal:        8388608 kB\nMemFree:   1 kB\nMemAvailable:    6291456 kB\n")];
         for (name, content) in machine.iter().chain(files) {
@@ -160,7 +176,7 @@ mod tests {
             fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
             fs::write(path, content).expect("a file");
         }
-        Limits::read(root.path())
+        root
     }
 
     fn of(total: u64, available: u64) -> Limits {
@@ -245,5 +261,8 @@ mod tests {
         assert_eq!(with("209715200", "unlimited"), of(200, 100));
         assert_eq!(with("unlimited", "209715200"), of(200, 150));
         assert_eq!(with("104857600", "209715200"), of(100, 0));
+        let addresses = |space: &str| Limits::addresses(system(&[status, ("proc/self/limits", &limits(space, "104857600"))]).path());
+        assert_eq!(["unlimited", "209715200", "104857600"].map(addresses), [None, Some(100 * MIB), Some(0)]);
+        assert_eq!(Limits::addresses(system(&[]).path()), None);
     }
 }
