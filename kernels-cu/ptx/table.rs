@@ -476,6 +476,10 @@ pub mod convolve {
     pub const CONVOLVE_F32_3: Kernel = Kernel::new(Source::Convolve, "convolve_f32_3");
     /// `convolve_f32_5`
     pub const CONVOLVE_F32_5: Kernel = Kernel::new(Source::Convolve, "convolve_f32_5");
+    /// `convolve_f32_7`
+    pub const CONVOLVE_F32_7: Kernel = Kernel::new(Source::Convolve, "convolve_f32_7");
+    /// `convolve_f32_9`
+    pub const CONVOLVE_F32_9: Kernel = Kernel::new(Source::Convolve, "convolve_f32_9");
 
     pub(super) const BUILDS: &[Build] = &[
         Build {
@@ -487,6 +491,8 @@ pub mod convolve {
                 Entry { name: "convolve_i32", holes: &["load_b1", "load_a1", "epilogue4", "epilogue1"] },
                 Entry { name: "convolve_f32_3", holes: &["load_b1", "load_a1", "epilogue4", "epilogue1"] },
                 Entry { name: "convolve_f32_5", holes: &["load_b1", "load_a1", "epilogue4", "epilogue1"] },
+                Entry { name: "convolve_f32_7", holes: &["load_b1", "load_a1", "epilogue4", "epilogue1"] },
+                Entry { name: "convolve_f32_9", holes: &["load_b1", "load_a1", "epilogue4", "epilogue1"] },
             ],
         },
     ];

@@ -1,6 +1,7 @@
 // Convolutions of planes: C(y, x) is the sum over the taps of a filter, row by row, of weight times element, in blocks of taps. A block is a chain of fma that
 // starts with +0; blocks are added left to right. Integers wrap. A block of threads takes a tile of results, and a thread R rows of EACH neighbours. The
-// elements that the tile reads lie in shared memory, by the border's rule; a row of them is read once for all rows of results that have taps there.
+// elements that the tile reads lie in shared memory, by the border's rule; a row of them is read once for all rows of results that have taps there. What limits a
+// thread is what it reads from there, 16 bytes a lane and cycle of four: so it has 8 neighbours, which share their elements and weights.
 #include "contract.cuh"
 
 namespace of = params::convolve;
@@ -32,27 +33,42 @@ IW_DEVICE Acc<1> words_of<float>(float v) {
     return words;
 }
 
+// Vectors of 16 bytes.
+IW_DEVICE void read_unit(float* x, const float* at) { read4(x, at); }
+IW_DEVICE void read_unit(int* x, const int* at) { read4(x, at); }
+IW_DEVICE void read_unit(double* x, const double* at) {
+    const double2 v = *(const double2*)at;
+    x[0] = v.x, x[1] = v.y;
+}
+
 // The convolution of a tile. The sizes of tiles are known to the launch as well. TAPS: taps of a row, where the kernel is compiled for them, else 0.
 template <class T, uint32_t TAPS>
 struct Plane {
     using Type = Kind<T>;
-    static constexpr int W = Type::WORDS, R = W == 1 ? 2 : 1, EACH = 4, WARPS = kernels::Convolve::THREADS / WARP, ROWS = WARPS * R;
-    static constexpr int SPAN = WARP * EACH, PARTS = SPAN / WARP;
+    static constexpr int W = Type::WORDS, R = W == 1 ? 2 : 1, EACH = 8, WARPS = kernels::Convolve::THREADS / WARP, ACROSS = 16;
+    static constexpr int ROWS = WARPS * (WARP / ACROSS) * R, SPAN = ACROSS * EACH, PARTS = SPAN / WARP;
+    // Elements of a vector, and vectors that a thread's neighbours are.
+    static constexpr int UNIT = 4 / W, UNITS = EACH / UNIT;
     // Sums of integers have no blocks, and a few taps a row are less than one.
     static constexpr bool ROUNDS = (T)0.5f != 0 && TAPS == 0;
 
     uint32_t any_taps_x, taps_y, block;
-    // Elements from a row of weights, or of the tile, to the next: whole vectors.
-    uint32_t any_pitch_w, any_pitch;
     T *weights, *tile;
     T sum[R][EACH], total[R][EACH];
 
     IW_DEVICE uint32_t taps_x() const { return TAPS > 0 ? TAPS : any_taps_x; }
-    IW_DEVICE uint32_t pitch_w() const { return TAPS > 0 ? (TAPS + 3) / 4 * 4 : any_pitch_w; }
-    IW_DEVICE uint32_t pitch() const { return TAPS > 0 ? SPAN + (TAPS + 3) / 4 * 4 + 4 : any_pitch; }
+    // Elements from a row of weights to the next: whole vectors. What is more than the taps stands before them, and so does as much before the elements.
+    IW_DEVICE uint32_t pitch_w() const { return (taps_x() + UNIT - 1) / UNIT * UNIT; }
+    IW_DEVICE uint32_t skipped() const { return pitch_w() - taps_x(); }
+    // A row of the tile has its vectors 0, UNITS, 2 * UNITS and so on first, then 1, UNITS + 1: threads that are neighbours read neighbours. Vectors of each of
+    // these kinds, so many that 32 elements in order lie in different banks: all but for 33 taps.
+    IW_DEVICE uint32_t lane_pitch() const { return W == 2 ? 22 : TAPS > 0 || any_taps_x <= 32 ? 20 : 21; }
+    IW_DEVICE uint32_t pitch() const { return lane_pitch() * EACH; }
+    // Where a vector of a row is; and an element.
+    IW_DEVICE uint32_t place(uint32_t unit) const { return (unit % UNITS * lane_pitch() + unit / UNITS) * UNIT; }
+    IW_DEVICE uint32_t place_of(uint32_t element) const { return place(element / UNIT) + element % UNIT; }
 
     IW_DEVICE Plane(const Args& args, T* shared) : any_taps_x(args.u[of::TAPS_X]), taps_y(args.u[of::TAPS_Y]), block(args.u[of::BLOCK]) {
-        any_pitch_w = (any_taps_x + 3) / 4 * 4, any_pitch = SPAN + any_pitch_w + 4;
         weights = shared, tile = shared + taps_y * pitch_w();
 #pragma unroll
         for (int r = 0; r < R; ++r)
@@ -60,35 +76,33 @@ struct Plane {
             for (int e = 0; e < EACH; ++e) sum[r][e] = 0;
     }
 
-    // Rows that are inside, of which a thread has every 32nd element: all loads are on their way before the first one is stored.
-    template <int LINES>
-    IW_DEVICE void load_rows(T*& to, uint64_t& from, uint32_t image_width, bool further) {
-        Acc<W> v[LINES][PARTS + 1];
-#pragma unroll
-        for (int q = 0; q < LINES; ++q, from += (uint64_t)image_width * WARPS) {
-#pragma unroll
-            for (int c = 0; c < PARTS; ++c) load_b1(v[q][c], from + WARP * c);
-            if (further) load_b1(v[q][PARTS], from + SPAN);
-        }
-#pragma unroll
-        for (int q = 0; q < LINES; ++q, to += pitch() * WARPS) {
-#pragma unroll
-            for (int c = 0; c < PARTS; ++c) to[WARP * c] = Type::of(v[q][c]);
-            if (further) to[SPAN] = Type::of(v[q][PARTS]);
-        }
-    }
-
     IW_DEVICE void load(const Args& args, uint64_t first, int left, int top, uint32_t rows) {
         const uint32_t lane = lane_id(), wide_row = SPAN + taps_x() - 1, image_width = args.u[of::IMAGE_WIDTH], border = args.u[of::BORDER];
         const int width = (int)image_width, height = (int)args.u[of::IMAGE_HEIGHT];
         const bool further = lane + SPAN < wide_row;
         uint32_t r = warp_id();
+        T* to = tile + r * pitch() + place_of(skipped() + lane);
         if (left >= 0 && top >= 0 && left <= width - (int)wide_row && top <= height - (int)rows) {
             uint64_t from = first + (uint64_t)((uint32_t)top + r) * image_width + (uint32_t)left + lane;
-            T* to = tile + r * pitch() + lane;
+            // Two rows, of which a thread has every 32nd element: all loads are on their way before the first one is stored.
 #pragma unroll 1
-            for (; r + WARPS < rows; r += 2 * WARPS) load_rows<2>(to, from, image_width, further);
-            if (r < rows) load_rows<1>(to, from, image_width, further);
+            for (; r < rows; r += 2 * WARPS) {
+                Acc<W> v[2][PARTS + 1];
+#pragma unroll
+                for (int q = 0; q < 2; ++q, from += (uint64_t)image_width * WARPS) {
+                    if (r + q * WARPS >= rows) continue;
+#pragma unroll
+                    for (int c = 0; c < PARTS; ++c) load_b1(v[q][c], from + WARP * c);
+                    if (further) load_b1(v[q][PARTS], from + SPAN);
+                }
+#pragma unroll
+                for (int q = 0; q < 2; ++q, to += pitch() * WARPS) {
+                    if (r + q * WARPS >= rows) continue;
+#pragma unroll
+                    for (int c = 0; c < PARTS; ++c) to[WARP / UNITS * c] = Type::of(v[q][c]);
+                    if (further) to[SPAN / UNITS] = Type::of(v[q][PARTS]);
+                }
+            }
         } else {
             // Columns are the same ones in all rows.
             __shared__ int columns[SPAN + 32];
@@ -96,7 +110,7 @@ struct Plane {
             for (uint32_t c = threadIdx.x; c < wide_row; c += kernels::Convolve::THREADS) columns[c] = resolve(left + (int)c, width, border);
             __syncthreads();
 #pragma unroll 1
-            for (; r < rows; r += WARPS) {
+            for (; r < rows; r += WARPS, to += pitch() * WARPS) {
                 const int y = resolve(top + (int)r, height, border);
                 const uint64_t from = first + (uint64_t)(uint32_t)y * image_width;
                 Acc<W> v[PARTS + 1];
@@ -110,7 +124,7 @@ struct Plane {
                 }
 #pragma unroll
                 for (int c = 0; c <= PARTS; ++c)
-                    if (c < PARTS || further) tile[r * pitch() + lane + WARP * c] = Type::of(v[c]);
+                    if (c < PARTS || further) to[WARP / UNITS * c] = Type::of(v[c]);
             }
         }
     }
@@ -122,57 +136,63 @@ struct Plane {
             for (uint32_t c = lane_id(); c < taps_x(); c += WARP) {
                 Acc<W> v;
                 load_a1(v, first + r * taps_x() + c);
-                weights[r * pitch_w() + c] = Type::of(v);
+                weights[r * pitch_w() + skipped() + c] = Type::of(v);
             }
     }
 
-    // The next COUNT taps of row `y`, of which there are `count`, at these weights of that row. Row r of results has the taps of row y - r there: ALL of them
-    // do, or those that have such a row.
-    template <bool ALL, int COUNT>
-    IW_DEVICE void step(const T (&x)[2 * EACH], const T* of_taps, uint32_t y, uint32_t count) {
+    // A vector of taps but for the first ones. Row r of results has those of row y - r of the elements, if there are such.
+    template <bool FIRST>
+    IW_DEVICE void step(const T (&x)[EACH + UNIT], const T* of_taps, uint32_t y) {
 #pragma unroll
         for (int r = 0; r < R; ++r, of_taps -= pitch_w()) {
-            if (!ALL && y - r >= taps_y) continue;
-            T w[4];
-            read4(w, of_taps);
+            if (y - r >= taps_y) continue;
+            T w[UNIT];
+            read_unit(w, of_taps);
 #pragma unroll
-            for (int u = 0; u < COUNT; ++u) {
-                if (u >= count) break;
+            for (int u = 0; u < UNIT; ++u) {
+                if (FIRST && u < skipped()) continue;
 #pragma unroll
                 for (int e = 0; e < EACH; ++e) sum[r][e] = Type::fma(w[u], x[u + e], sum[r][e]);
             }
         }
     }
 
-    // Goes on by four elements of a row.
-    IW_DEVICE void slide(T (&x)[2 * EACH], const T*& at) {
-#pragma unroll
-        for (int e = 0; e < EACH; ++e) x[e] = x[e + EACH];
-        at += EACH;
-        read4(x + EACH, at);
-    }
-
-    template <bool ALL>
-    IW_DEVICE void whole_steps(T (&x)[2 * EACH], const T*& at, const T*& of_taps, uint32_t y) {
-#pragma unroll 1
-        for (uint32_t kx = 4; kx <= taps_x(); kx += 4, of_taps += 4) {
-            slide(x, at);
-            step<ALL, 4>(x, of_taps, y, 4);
-        }
-    }
-
     // Takes what is in row `y` of the elements.
     IW_DEVICE void take_row(const T* at, uint32_t y) {
-        T x[2 * EACH];
-        read4(x + EACH, at);
-        const T* of_taps = weights + y * pitch_w();
-        if (R == 1 || (y + 1 >= R && y < taps_y))
-            whole_steps<true>(x, at, of_taps, y);
-        else
-            whole_steps<false>(x, at, of_taps, y);
-        if (taps_x() % 4 == 0) return;
-        slide(x, at);
-        step<false, 3>(x, of_taps, y, taps_x() % 4);
+        const T* const of_taps = weights + y * pitch_w();
+        if constexpr (TAPS > 0) {
+            constexpr int LINE = (TAPS + UNIT - 1) / UNIT + UNITS;
+            T x[LINE * UNIT];
+#pragma unroll
+            for (int u = 0; u < LINE; ++u) read_unit(x + u * UNIT, at + place(u));
+#pragma unroll
+            for (int r = 0; r < R; ++r) {
+                if (y - r >= taps_y) continue;
+#pragma unroll
+                for (int u = 0; u < LINE - UNITS; ++u) {
+                    T w[UNIT];
+                    read_unit(w, of_taps - r * pitch_w() + u * UNIT);
+#pragma unroll
+                    for (int k = 0; k < UNIT; ++k) {
+                        if (u * UNIT + k < skipped()) continue;
+#pragma unroll
+                        for (int e = 0; e < EACH; ++e) sum[r][e] = Type::fma(w[k], x[u * UNIT + k + e], sum[r][e]);
+                    }
+                }
+            }
+        } else {
+            T x[EACH + UNIT];
+#pragma unroll
+            for (int u = 0; u <= UNITS; ++u) read_unit(x + u * UNIT, at + place(u));
+            step<true>(x, of_taps, y);
+#pragma unroll 1
+            for (uint32_t unit = 1; unit * UNIT < pitch_w(); ++unit) {
+#pragma unroll
+                for (int e = 0; e < EACH; ++e) x[e] = x[e + UNIT];
+                read_unit(x + EACH, at + place(unit + UNITS));
+                step<false>(x, of_taps + unit * UNIT, y);
+            }
+        }
     }
 
     // The same where a block ends, tap by tap.
@@ -180,12 +200,12 @@ struct Plane {
 #pragma unroll
         for (int r = 0; r < R; ++r) {
             if (y - r >= taps_y) continue;
-            const T* const of_taps = weights + (y - r) * pitch_w();
+            const T* const of_taps = weights + (y - r) * pitch_w() + skipped();
             const uint32_t before = (y - r) * taps_x();
             uint32_t in_block = before % block;
             T x[EACH];
 #pragma unroll
-            for (int e = 0; e < EACH - 1; ++e) x[e + 1] = at[e];
+            for (int e = 0; e < EACH - 1; ++e) x[e + 1] = at[place_of(skipped() + e)];
 #pragma unroll 1
             for (uint32_t kx = 0; kx < taps_x(); ++kx, ++in_block) {
                 if (in_block == block) in_block = 0;
@@ -195,16 +215,20 @@ struct Plane {
                 }
 #pragma unroll
                 for (int e = 0; e < EACH - 1; ++e) x[e] = x[e + 1];
-                x[EACH - 1] = at[kx + EACH - 1];
+                x[EACH - 1] = at[place_of(skipped() + kx + EACH - 1)];
 #pragma unroll
                 for (int e = 0; e < EACH; ++e) sum[r][e] = Type::fma(of_taps[kx], x[e], sum[r][e]);
             }
         }
     }
 
+    // Rows and columns of a thread's first result.
+    IW_DEVICE uint32_t row() const { return (warp_id() * (WARP / ACROSS) + lane_id() / ACROSS) * R; }
+    IW_DEVICE uint32_t column() const { return lane_id() % ACROSS * EACH; }
+
     IW_DEVICE void sum_up() {
         [[maybe_unused]] const bool several = taps_x() * taps_y > block;
-        const T* at = tile + warp_id() * R * pitch() + lane_id() * EACH;
+        const T* at = tile + row() * pitch() + place(column() / UNIT);
 #pragma unroll 1
         for (uint32_t y = 0; y < taps_y + R - 1; ++y, at += pitch()) {
             if constexpr (ROUNDS) {
@@ -247,22 +271,24 @@ IW_DEVICE void convolve(const Args& args) {
     __syncthreads();
     tile.sum_up();
 
-    const uint32_t x = x0 + lane_id() * Of::EACH;
-    if (x >= width) return;
+    const uint32_t x = x0 + tile.column();
 #pragma unroll
     for (int r = 0; r < Of::R; ++r) {
-        const uint32_t y = y0 + warp_id() * Of::R + r;
+        const uint32_t y = y0 + tile.row() + r;
         if (y >= height) return;
         const uint64_t to = (plane * height + y) * width + x;
         const T* const v = tile.sum[r];
-        // Rows of whole vectors.
-        if (args.u[of::FORM]) {
-            const Acc<W> words[4] = {words_of(v[0]), words_of(v[1]), words_of(v[2]), words_of(v[3])};
-            epilogue4(to, words);
-        } else {
 #pragma unroll
-            for (int e = 0; e < 4; ++e)
-                if (x + e < width) epilogue(to + e, words_of(v[e]));
+        for (int e = 0; e < Of::EACH; e += 4) {
+            // Rows of whole vectors.
+            if (args.u[of::FORM]) {
+                const Acc<W> words[4] = {words_of(v[e]), words_of(v[e + 1]), words_of(v[e + 2]), words_of(v[e + 3])};
+                if (x + e < width) epilogue4(to + e, words);
+            } else {
+#pragma unroll
+                for (int k = e; k < e + 4; ++k)
+                    if (x + k < width) epilogue(to + k, words_of(v[k]));
+            }
         }
     }
 }
@@ -272,9 +298,11 @@ IW_DEVICE void convolve(const Args& args) {
 // So many blocks a multiprocessor that some compute while others wait for their elements.
 #define IW_CONVOLVE(blocks) extern "C" __global__ void __launch_bounds__(kernels::Convolve::THREADS, blocks)
 
-IW_CONVOLVE(4) convolve_f32(const __grid_constant__ Args args) { convolve<float>(args); }
-IW_CONVOLVE(3) convolve_f64(const __grid_constant__ Args args) { convolve<double>(args); }
-IW_CONVOLVE(4) convolve_i32(const __grid_constant__ Args args) { convolve<int>(args); }
-// Rows of 3 and of 5 taps, which most filters have: a seventh less time.
-IW_CONVOLVE(4) convolve_f32_3(const __grid_constant__ Args args) { convolve<float, 3>(args); }
-IW_CONVOLVE(4) convolve_f32_5(const __grid_constant__ Args args) { convolve<float, 5>(args); }
+IW_CONVOLVE(6) convolve_f32(const __grid_constant__ Args args) { convolve<float>(args); }
+IW_CONVOLVE(5) convolve_f64(const __grid_constant__ Args args) { convolve<double>(args); }
+IW_CONVOLVE(8) convolve_i32(const __grid_constant__ Args args) { convolve<int>(args); }
+// Rows of 3, 5, 7 and 9 taps, which most filters have.
+IW_CONVOLVE(8) convolve_f32_3(const __grid_constant__ Args args) { convolve<float, 3>(args); }
+IW_CONVOLVE(8) convolve_f32_5(const __grid_constant__ Args args) { convolve<float, 5>(args); }
+IW_CONVOLVE(8) convolve_f32_7(const __grid_constant__ Args args) { convolve<float, 7>(args); }
+IW_CONVOLVE(8) convolve_f32_9(const __grid_constant__ Args args) { convolve<float, 9>(args); }

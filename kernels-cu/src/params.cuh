@@ -122,7 +122,7 @@ namespace ContractFixed {
 constexpr int THREADS = 128, ITEMS = 1;
 }
 namespace Convolve {
-constexpr int THREADS = 256, ITEMS = 8;
+constexpr int THREADS = 128, ITEMS = 16;
 }
 namespace ConvolveLayer {
 constexpr int THREADS = 256, ITEMS = 64;

@@ -19,18 +19,12 @@ pub struct Site<'a> {
     pub name: &'a str,
     /// The operands in the order of the `asm` statement: outputs first.
     pub regs: Vec<&'a str>,
-    /// The entry that the hole lies in; its parameter is `{entry}_param_0`.
+    /// The entry that the hole lies in.
     pub entry: &'a str,
+    /// The entry's by-value parameter, from which leaf pointers are read.
+    pub param: &'a str,
     /// Position among the entry's holes: a kernel that is unrolled has many of one name.
     pub index: usize,
-}
-
-impl Site<'_> {
-    /// The name of the entry's by-value parameter, from which leaf pointers are read.
-    #[must_use]
-    pub fn param(&self) -> String {
-        format!("{}_param_0", self.entry)
-    }
 }
 
 /// A generator for the holes of one name.
@@ -160,12 +154,13 @@ pub fn splice(template: &str, entry: &str, fills: &[Fill<'_>]) -> Result<String,
 fn fill(out: &mut String, text: &str, entry: &str, fills: &[Fill<'_>]) -> Result<(), SpliceError> {
     let mut seen: Vec<&str> = Vec::new();
     let mut index = 0;
+    let param = first_parameter(text);
     for line in text.split_inclusive('\n') {
         let Some(hole) = line.trim().strip_prefix(MARK) else {
             out.push_str(line);
             continue;
         };
-        let site = parse_site(hole, entry, index)?;
+        let site = Site { param, index, ..parse_site(hole, entry)? };
         let Some(fill) = fills.iter().find(|fill| fill.name == site.name) else {
             return Err(SpliceError::UnknownHole { hole: site.name.to_owned() });
         };
@@ -185,7 +180,7 @@ fn fill(out: &mut String, text: &str, entry: &str, fills: &[Fill<'_>]) -> Result
 }
 
 /// Parses `NAME operands;`.
-fn parse_site<'a>(hole: &'a str, entry: &'a str, index: usize) -> Result<Site<'a>, SpliceError> {
+fn parse_site<'a>(hole: &'a str, entry: &'a str) -> Result<Site<'a>, SpliceError> {
     let malformed = || SpliceError::Malformed { line: format!("{MARK}{hole}") };
     let statement = hole.strip_suffix(';').ok_or_else(malformed)?;
     let (name, operands) = statement.split_once(char::is_whitespace).unwrap_or((statement, ""));
@@ -195,7 +190,14 @@ fn parse_site<'a>(hole: &'a str, entry: &'a str, index: usize) -> Result<Site<'a
     if !named || regs.iter().any(|reg| reg.is_empty() || reg.contains(char::is_whitespace)) {
         return Err(malformed());
     }
-    Ok(Site { name, regs, entry, index })
+    Ok(Site { name, regs, entry, param: "", index: 0 })
+}
+
+/// The name of an entry's first parameter; empty where it has none.
+fn first_parameter(entry: &str) -> &str {
+    let list = entry.split_once('(').and_then(|(_, rest)| rest.split_once(')')).map_or("", |(list, _)| list);
+    let first = list.split(',').next().unwrap_or_default();
+    first.split('[').next().and_then(|declared| declared.split_whitespace().last()).unwrap_or_default()
 }
 
 struct Found<'a> {

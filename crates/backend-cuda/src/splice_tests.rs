@@ -40,7 +40,7 @@ const TEMPLATE: &str = "\
 ";
 
 fn load(site: &Site<'_>) -> Result<String> {
-    Ok(format!("\tld.param.u64 %x, [{}]; // {} {} <- {}\n", site.param(), site.index, site.regs[0], site.regs[1]))
+    Ok(format!("\tld.param.u64 %x, [{}]; // {} {} <- {}\n", site.param, site.index, site.regs[0], site.regs[1]))
 }
 
 fn combine(site: &Site<'_>) -> Result<String> {

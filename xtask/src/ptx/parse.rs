@@ -60,21 +60,21 @@ pub(super) fn without_padding(ptx: &str) -> String {
     })
 }
 
-/// The same text in fewer bytes: no indent, no space behind a comma, and short names for labels, 64-bit registers and variables in shared memory.
-/// The operands of holes stay apart, as they are read.
+/// The same text in fewer bytes: no indent, no space behind a comma, and short names for parameters, labels, 64-bit registers and variables in shared
+/// memory.
 pub(super) fn shortened(ptx: &str) -> String {
     let mut names: HashMap<&str, usize> = HashMap::new();
     let mut of_all = None;
+    let mut entry = "";
     let mut text = String::with_capacity(ptx.len());
     for line in ptx.lines() {
         if line.contains(".entry ") {
+            entry = line.rsplit(' ').next().unwrap_or_default().trim_end_matches('(');
             // Variables in front of the first entry are those of all.
             let of_all = *of_all.get_or_insert(names.len());
             names.retain(|_, number| *number < of_all);
         }
-        let line = line.trim_start();
-        let hole = line.starts_with(HOLE);
-        let mut rest = line;
+        let mut rest = line.trim_start();
         while let Some(at) = rest.find(['%', '$', '_', ',', ' ']) {
             let (before, found) = rest.split_at(at);
             text.push_str(before);
@@ -83,7 +83,12 @@ pub(super) fn shortened(ptx: &str) -> String {
             let whole = !before.ends_with(of_name);
             // The block's number in front of a label's is one for all labels of an entry.
             let label = name.strip_prefix("$L__BB").and_then(|numbers| numbers.split_once('_'));
-            let length = if let Some((_, number)) = label {
+            let parameter = name.strip_prefix("_param_").filter(|_| !entry.is_empty() && text.ends_with(entry));
+            let length = if let Some(number) = parameter {
+                text.truncate(text.len() - entry.len());
+                let _ = write!(text, "p{number}");
+                name.len()
+            } else if let Some((_, number)) = label {
                 text.push('$');
                 text.push_str(number);
                 name.len()
@@ -95,7 +100,7 @@ pub(super) fn shortened(ptx: &str) -> String {
             } else if found.strip_prefix("%rd").is_some_and(|n| n.starts_with(['<', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9'])) {
                 text.push_str("%d");
                 3
-            } else if found.starts_with(", ") && !hole {
+            } else if found.starts_with(", ") {
                 text.push(',');
                 2
             } else if found.starts_with("  ") {
@@ -196,9 +201,9 @@ mod tests {
     }
 
     #[test]
-    fn names_and_spaces_are_short_and_holes_stay_apart() {
+    fn names_and_spaces_are_short() {
         let ptx = ".extern .shared .b8 _Z7dynamic[];\n.visible .entry a(\n\t.param .b8 a_param_0[8]\n)\n{\n\t.reg .b64 %rd<3>;\n\t.shared .b8 _ZZ1aE1x[4];\n\tand.b32  %r2, %r1, _ZZ1aE1x;\n$L__BB0_12:\n\t// @op.load1 %r1, %rd1;\n\t@%p1 bra $L__BB0_12;\n\tld.shared.u32 %r1, [_ZZ1aE1x+4];\n}\n.visible .entry b()\n{\n\t.shared .b8 _ZZ1bE1y[4];\n\tmov.u32 %r1, _Z7dynamic;\n}\n";
-        let short = ".extern .shared .b8 _0[];\n.visible .entry a(\n.param .b8 a_param_0[8]\n)\n{\n.reg .b64 %d<3>;\n.shared .b8 _1[4];\nand.b32 %r2,%r1,_1;\n$12:\n// @op.load1 %r1, %d1;\n@%p1 bra $12;\nld.shared.u32 %r1,[_1+4];\n}\n.visible .entry b()\n{\n.shared .b8 _1[4];\nmov.u32 %r1,_0;\n}\n";
+        let short = ".extern .shared .b8 _0[];\n.visible .entry a(\n.param .b8 p0[8]\n)\n{\n.reg .b64 %d<3>;\n.shared .b8 _1[4];\nand.b32 %r2,%r1,_1;\n$12:\n// @op.load1 %r1,%d1;\n@%p1 bra $12;\nld.shared.u32 %r1,[_1+4];\n}\n.visible .entry b()\n{\n.shared .b8 _1[4];\nmov.u32 %r1,_0;\n}\n";
         assert_eq!(shortened(ptx), short);
     }
 

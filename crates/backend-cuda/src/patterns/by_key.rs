@@ -99,7 +99,7 @@ pub(super) fn with_fills<R>(task: &ReduceByKeyTask, leaves: &[Shape], outs: &[Sh
 fn store_count(task: &ReduceByKeyTask, site: &Site<'_>, out: usize) -> String {
     let mut p = scope(task.values.numerics, site);
     if let [v] = site.regs[..] {
-        let base = param_u64(&mut p, &site.param(), offset_of!(Args, out) + 8 * out);
+        let base = param_u64(&mut p, site.param, offset_of!(Args, out) + 8 * out);
         p.line(format!("st.global.b32 [{}], {v}", base.reg));
     }
     p.finish()

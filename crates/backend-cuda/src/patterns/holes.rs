@@ -93,7 +93,7 @@ const IN_BYTES: usize = 16;
 
 /// The scope that takes a hole's place.
 pub(super) fn scope(numerics: Numerics, site: &Site<'_>) -> Ptx {
-    Ptx::new(numerics, format!("{}+{}", site.param(), offset_of!(Args, zero)))
+    Ptx::new(numerics, format!("{}+{}", site.param, offset_of!(Args, zero)))
 }
 
 /// Values of these types from consecutive words.
@@ -216,7 +216,7 @@ pub(super) fn copy(dtype: DType, (leaf, out): (usize, usize), numerics: Numerics
     let mut p = scope(numerics, site);
     let (to, from) = site.regs.split_at(count);
     let place = |p: &mut Ptx, offset: usize, i: &str| {
-        let base = param_u64(p, &site.param(), offset);
+        let base = param_u64(p, site.param, offset);
         p.emit(Ty::U64, |o| format!("mad.lo.u64 {o}, {i}, {}, {}", dtype.size_bytes(), base.reg))
     };
     let values: Vec<_> = from
@@ -245,7 +245,7 @@ pub(super) fn put_element(dtype: DType, out: usize, numerics: Numerics, site: &S
     let w = dtype.ty().words();
     expect(site, 1 + w)?;
     let mut p = scope(numerics, site);
-    let base = param_u64(&mut p, &site.param(), offset_of!(Args, out) + 8 * out);
+    let base = param_u64(&mut p, site.param, offset_of!(Args, out) + 8 * out);
     let address = p.emit(Ty::U64, |o| format!("mad.lo.u64 {o}, {}, {}, {}", site.regs[0], dtype.size_bytes(), base.reg));
     let shift = unused_bits(dtype);
     for (k, word) in site.regs[1..].iter().enumerate() {
@@ -345,7 +345,7 @@ impl Holes<'_> {
         for (a, v) in args.iter_mut().zip(last.into_iter().flatten()) {
             a.push(v);
         }
-        let param = site.param();
+        let param = site.param;
         let leaves = self.leaves;
         p.parameters_are_loaded();
         // Kernels load four at once where the index is a multiple of four, or vectors would not be aligned.
@@ -372,7 +372,7 @@ impl Holes<'_> {
     fn put(&self, p: &mut Ptx, site: &Site<'_>, i: &str, results: &[Vec<PtxValue>]) {
         for (k, &shape) in self.outs.iter().enumerate() {
             let (Shape::Vector(dtype) | Shape::Strided(dtype)) = shape else { continue };
-            let base = param_u64(p, &site.param(), offset_of!(Args, out) + 8 * k);
+            let base = param_u64(p, site.param, offset_of!(Args, out) + 8 * k);
             let address = p.emit(Ty::U64, |o| format!("mad.lo.u64 {o}, {i}, {}, {}", dtype.size_bytes(), base.reg));
             let column: Vec<PtxValue> = results.iter().map(|r| in_memory(p, dtype, &r[k])).collect();
             match (shape, &column[..]) {
@@ -392,7 +392,7 @@ pub(super) fn param_u64(p: &mut Ptx, param: &str, offset: usize) -> PtxValue {
 }
 
 fn load_leaf(p: &mut Ptx, site: &Site<'_>, at: usize, shape: Shape, count: usize, i: &str) -> Vec<PtxValue> {
-    let param = site.param();
+    let param = site.param;
     match shape {
         Shape::Value(ty) => {
             let bits = param_u64(p, &param, at);

@@ -117,7 +117,13 @@ mod tests {
     fn four_narrow_elements_are_stored_as_they_follow_each_other() {
         for (size, high) in [(1, true), (2, true), (1, false), (2, false)] {
             let held = if high { Held::high(size) } else { Held::low(size) };
-            let site = Site { name: "key_store4", regs: vec!["%rd1", "%r1", "%w0", "%w1", "%w2", "%w3"], entry: "any", index: 0 };
+            let site = Site {
+                name: "key_store4",
+                regs: vec!["%rd1", "%r1", "%w0", "%w1", "%w2", "%w3"],
+                entry: "any",
+                param: "any_param_0",
+                index: 0,
+            };
             let text = held.fill("store4", &site).expect("a hole of keys");
             // The words hold 1, 2, 3 and 4, as wide as an element, and something else beside it.
             let word = |v: u32| if high { v << held.below | 0x99 } else { v | 0x9900_0000 | if size == 1 { 0x9900 } else { 0 } };

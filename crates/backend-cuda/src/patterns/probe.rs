@@ -154,16 +154,16 @@ fn questions() -> core::result::Result<Vec<Question>, OpError> {
 
 /// The probe's kernel. Its first parameter says where the right results lie, which it does not read; then each question has an argument block.
 fn text(questions: &[Question]) -> Result<String> {
-    let block = |entry: &str| format!(".param .align 8 .b8 {entry}_param_0[{}]", size_of::<Args>());
+    let block = |name: &str| format!(".param .align 8 .b8 {name}[{}]", size_of::<Args>());
     let names: Vec<String> = (0..questions.len()).map(|k| format!("question{k}")).collect();
-    let params: Vec<String> = std::iter::once(ENTRY).chain(names.iter().map(String::as_str)).map(block).collect();
+    let params: Vec<String> = std::iter::once("right").chain(names.iter().map(String::as_str)).map(block).collect();
     let mut text = format!(".version 8.4\n.target sm_70\n.address_size 64\n.visible .entry {ENTRY}(\n\t{}\n)\n{{\n", params.join(",\n\t"));
     text.push_str("\t.reg .b32 %r1;\n\t.reg .b64 %rd1;\n\tmov.u32 %r1, %tid.x;\n\tshl.b32 %r1, %r1, 2;\n\tcvt.u64.u32 %rd1, %r1;\n");
-    for (question, entry) in questions.iter().zip(&names) {
+    for (question, param) in questions.iter().zip(&names) {
         let leaves = vec![Shape::Vector(question.dtype); question.func.params.len()];
         let outs: Vec<Shape> = question.func.result_types().iter().map(|&ty| Shape::Vector(stored(ty))).collect();
         let holes = Holes { load: &question.func, leaves: &leaves, outs: &outs, numerics: Numerics::Strict };
-        let site = Site { name: "body4", regs: vec!["%rd1"], entry, index: 0 };
+        let site = Site { name: "body4", regs: vec!["%rd1"], entry: ENTRY, param, index: 0 };
         let _ = writeln!(text, "{}", holes.body(4, &site)?);
     }
     text.push_str("\tret;\n}\n");

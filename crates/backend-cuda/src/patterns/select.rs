@@ -140,7 +140,7 @@ pub(super) fn with_fills<R>(task: &SelectTask, leaves: &[Shape], outs: &[Shape],
 
 /// The address of an output's first element.
 fn base(p: &mut Ptx, site: &Site<'_>, out: usize) -> PtxValue {
-    param_u64(p, &site.param(), offset_of!(Args, out) + 8 * out)
+    param_u64(p, site.param, offset_of!(Args, out) + 8 * out)
 }
 
 /// Register 1 to element register 0 of the lengths.

@@ -82,7 +82,7 @@ kernels! {
     CONTRACT_FIXED: PackedParams = "gemm", "contract_fixed", entry("contract_fixed", 128, 1), Items::Contract,
         [scratch("packed_a"), scratch("packed_b"), scratch("exponents"), scratch("totals")];
     /// P12, convolutions of planes by filters that a tile has room for.
-    CONVOLVE: ConvolveParams = "convolve", "convolve", entry("convolve_{kind:f32|f64|i32|f32_3|f32_5}", 256, 8), Items::Contract, [];
+    CONVOLVE: ConvolveParams = "convolve", "convolve", entry("convolve_{kind:f32|f64|i32|f32_3|f32_5|f32_7|f32_9}", 128, 16), Items::Contract, [];
     /// P12, convolutions of several channels of `f32`.
     CONVOLVE_LAYER: LayerParams = "convolve", "convolve_layer", entry("convolve_layer", 256, 64), Items::Contract, [];
     /// P27, levels of transforms.

@@ -76,15 +76,15 @@ impl<B: Launcher> Planned<B> for ConvolutionTask {
         };
         // PTX has entries for the rows of taps that most filters have; WGSL is a text for each.
         let kind = match (ty, x.taps) {
-            (Ty::F32, 3) => 3,
-            (Ty::F32, 5) => 4,
+            (Ty::F32, 3 | 5 | 7 | 9) => 3 + (params.taps_x - 3) / 2,
             _ => choice,
         };
         let [rows, columns] = TILES[ty.words() - 1];
         let groups = product.batch * y.out.div_ceil(rows) * x.out.div_ceil(columns);
-        // Weights, and the elements that a tile reads, in rows of whole vectors.
-        let line = x.taps.next_multiple_of(4);
-        let shared_bytes = 4 * ty.words() as u64 * (y.taps * line + (rows + y.taps - 1) * (columns + line + 4));
+        // CUDA's weights, and the elements that a tile reads, in rows of whole vectors.
+        let line = x.taps.next_multiple_of(4 / ty.words() as u64);
+        let pitch = 8 * if ty == Ty::F64 { 22 } else { 20 + u64::from(x.taps > 32) };
+        let shared_bytes = 4 * ty.words() as u64 * (y.taps * line + (rows + y.taps - 1) * pitch);
         let choices = [("type", choice), ("kind", kind), ("several", (x.taps * y.taps > product.block()).into()), ("taps", params.taps_x)];
         let operators = Operators::Product { a: &product.a, b: &product.b, finish: &product.finish, extents, packing: None };
         let spec = KernelSpec::new(&CONVOLVE, &params, &choices, &[]).with(operators, product.numerics, leaves, outs);
