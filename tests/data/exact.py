@@ -84,10 +84,9 @@ for near in [0, 9]:
         }
         products = [a * b for a, b in zip(x, x[::-1])]
         of["dots"] = [rounded(sum(products[:n], Fraction(0)), size) for n in LENGTHS]
-        if size == 8:
-            of["dots of rows"] = [rounded(sum(products[k * 1031 : (k + 1) * 1031]), 8) for k in range(19)]
-            of["dots of short rows"] = [rounded(sum(products[k * 7 : (k + 1) * 7]), 8) for k in range(500)]
-            of["dots of columns"] = [rounded(sum(products[k : 13 * 501 : 13]), 8) for k in range(13)]
+        of["dots of rows"] = [rounded(sum(products[k * 1031 : (k + 1) * 1031]), size) for k in range(19)]
+        of["dots of short rows"] = [rounded(sum(products[k * 7 : (k + 1) * 7]), size) for k in range(500)]
+        of["dots of columns"] = [rounded(sum(products[k : 13 * 501 : 13]), size) for k in range(13)]
 
 
 def double(mantissa, exponent):
@@ -143,4 +142,9 @@ fixtures["edges"] = [
     {"x": [a for a, _ in pairs], "y": [b for _, b in pairs], "dot": rounded(sum(value(a, 8) * value(b, 8) for a, b in pairs), 8)}
     for pairs in near_the_edges()
 ]
+
+# NIST's Statistical Reference Datasets NumAcc1 to NumAcc4: the means of the f64 nearest to their numbers.
+in_turns = [(1.2, 1.1, 1.3), (1000000.2, 1000000.1, 1000000.3), (10000000.2, 10000000.1, 10000000.3)]
+NUM_ACC = [[10000001.0, 10000003.0, 10000002.0]] + [[first] + [below, above] * 500 for first, below, above in in_turns]
+fixtures["means of NumAcc"] = [rounded(sum(map(Fraction, x)) / len(x), 8) for x in NUM_ACC]
 json.dump(fixtures, open("exact.json", "w"), separators=(",", ":"))

@@ -1,4 +1,4 @@
-"""Writes minifloats.json: digests of what ml_dtypes and NumPy make of every code of a format, and of some three million f32.
+"""Writes minifloats.json: digests of what ml_dtypes and NumPy make of every code of a format and of some three million f32, and NumPy of f64 as f16.
 
 Needs NumPy and ml_dtypes; run in this folder: `python3 minifloats.py`. NaN is made positive and quiet; where a format has none, ml_dtypes has a zero for it, and
 isowarp the greatest number.
@@ -42,4 +42,13 @@ for name, (dtype, nan) in FORMATS.items():
     decoded[np.isnan(decoded)] = np.nan
     is_nan = np.isnan(x) | np.isnan(encoded.astype(np.float32))
     found[name] = {"decoded": sha(decoded), "encoded": sha(np.where(is_nan, nan, encoded.view(words)).astype(words))}
+
+# All f16 and what is halfway between them, beside the two f64 that are next to each, with both signs: NumPy rounds an f64 to f16 once.
+values = np.arange(0x7C01).astype(np.uint16).view(np.float16).astype(np.float64)
+values[-1] = 65536
+points = np.concatenate([values, (values[:-1] + values[1:]) / 2])
+points = np.concatenate([points, np.nextafter(points, np.inf), np.nextafter(points, -np.inf)])
+x = np.concatenate([points, -points])
+with np.errstate(all="ignore"):
+    found["f16"] |= {"f64 inputs": sha(x), "encoded f64": sha(x.astype(np.float16))}
 json.dump(found, open("minifloats.json", "w"), indent=1)

@@ -120,7 +120,7 @@ fn on_swiftshader() -> Result<()> {
 }
 
 /// Time of the fuzzer on each software adapter.
-const FUZZED: &str = "30";
+const FUZZED: &str = "60";
 
 /// A seed of its own each time, which is printed: what is found is found once more by it.
 fn fuzz() -> Result<()> {

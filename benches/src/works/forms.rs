@@ -27,6 +27,10 @@ fn statistics() -> Vec<Work> {
         }),
         work("exact/sum", DType::F32, 4, |d, s| one::<f32>(d, s, |d, x, out| d.exact_sum(x).write_to(&out.slice(..1)?))),
         work("exact/sum", DType::F64, 8, |d, s| one::<f64>(d, s, |d, x, out| d.exact_sum(x).write_to(&out.slice(..1)?))),
+        work("exact/dot", DType::F64, 16, |d, s| {
+            let y = random::<f64>(d, s.n, !s.seed)?;
+            one::<f64>(d, s, move |d, x, out| d.exact_dot((x, &y)).write_to(&out.slice(..1)?))
+        }),
         work("ordered_sum/pairwise", DType::F32, 4, |d, s| {
             one::<f32>(d, s, |d, x, out| d.ordered_sum(x, SumOrder::Pairwise).write_to(&out.slice(..1)?))
         }),

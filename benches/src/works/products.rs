@@ -25,6 +25,12 @@ pub(super) fn works() -> Vec<Work> {
             let (k, a, b) = (s.n / rows, random::<f32>(d, s.n * s.copies, s.seed)?, random::<f32>(d, s.n, s.seed ^ 1)?);
             into(d, s, a, rows * rows, move |d, a, out| d.gemm(matrix(a, rows, k), matrix(&b, k, rows)).write_to(out))
         }),
+        work("gemm/f32_128_columns", DType::F32, 4, |d, s| {
+            let n = s.n.isqrt();
+            let (columns, b) = (n.min(128), random::<f32>(d, n * n.min(128), s.seed ^ 1)?);
+            let a = random::<f32>(d, s.n * s.copies, s.seed)?;
+            into(d, s, a, n * columns, move |d, a, out| d.gemm(matrix(a, n, n), matrix(&b, n, columns)).write_to(out))
+        }),
         // A layer of a network: a bias to each column, and a threshold.
         work("gemm/layer", DType::F32, 12, |d, s| {
             let n = s.n.isqrt();

@@ -49,5 +49,9 @@ fn convolutions_that_make_no_sense_are_refused() {
     says(&refused(&["conv", "--dilation", "2", "--in", "w_i4.npy", "--in", "w_i4.npy"]), "filter");
     says(&refused(&["conv", "--stride", "1,2", "--in", "w_i4.npy", "--in", "w_i4.npy"]), "--stride has 2 numbers, and the image 1 axes");
     says(&refused(&["conv", "--padding", "much", "--in", "w_i4.npy", "--in", "w_i4.npy"]), "--padding much is no number");
+    for order in ["fixed30", "fast-f16"] {
+        says(&refused(&["conv", "--order", order, "--in", "w_i4.npy", "--in", "w_i4.npy"]), "blocks, chain");
+    }
+    says(&refused(&["conv", "--fft", "--order", "chain", "--in", "w_i4.npy", "--in", "w_i4.npy"]), "cannot be used with");
     says(&refused(&["conv", "--fft", "--groups", "2", "--in", "w_i4.npy", "--in", "w_i4.npy"]), "cannot be used with");
 }

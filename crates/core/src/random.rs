@@ -99,9 +99,11 @@ pub enum Generator {
 /// let ten = dev.map(r.uniform::<f32>(10), |x| x)?.read_blocking()?;
 /// // The last six by themselves.
 /// assert_eq!(dev.map(r.skip(4)?.uniform::<f32>(6), |x| x)?.read_blocking()?, ten[4..]);
-/// // Saved and restored.
+/// // Saved and restored, as text too.
 /// let (seed, stream, position) = (r.seed, r.stream, r.position);
 /// assert_eq!(Random { stream, position, ..Random::new(seed) }, r);
+/// assert_eq!(r.skip(4)?.to_string(), "philox:7:0:4");
+/// assert_eq!("philox:7:0:4".parse::<Random>()?, r.skip(4)?);
 /// # Ok::<(), isowarp::Error>(())
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
@@ -114,6 +116,45 @@ pub struct Random {
     pub stream: u64,
     /// The word of the stream that a draw begins with, of 2^64.
     pub position: u64,
+}
+
+impl std::fmt::Display for Generator {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Philox => "philox",
+            Self::Threefry => "threefry",
+        })
+    }
+}
+
+impl std::str::FromStr for Generator {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self> {
+        [Self::Philox, Self::Threefry]
+            .into_iter()
+            .find(|generator| generator.to_string() == name)
+            .ok_or_else(|| Error::InvalidArgument { what: "generator", reason: format!("`{name}` is neither philox nor threefry") })
+    }
+}
+
+/// The generator's name, the seed, the stream and the position, in decimals with colons between them: `philox:7:0:4`.
+impl std::fmt::Display for Random {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}:{}:{}:{}", self.generator, self.seed, self.stream, self.position)
+    }
+}
+
+impl std::str::FromStr for Random {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let wrong = || Error::InvalidArgument { what: "state", reason: format!("`{text}` is not such as `philox:7:0:4`") };
+        let parts: Vec<&str> = text.split(':').collect();
+        let &[generator, seed, stream, position] = &parts[..] else { return Err(wrong()) };
+        let number = |digits: &str| if digits.starts_with('+') { Err(wrong()) } else { digits.parse::<u64>().map_err(|_| wrong()) };
+        Ok(Self { generator: generator.parse()?, seed: number(seed)?, stream: number(stream)?, position: number(position)? })
+    }
 }
 
 impl Random {
@@ -175,4 +216,29 @@ impl Random {
 /// The low and the high word.
 const fn halves(x: u64) -> [u32; 2] {
     [x as u32, (x >> 32) as u32]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Generator, Random};
+
+    #[test]
+    fn states_are_read_from_their_texts_and_nothing_else_is() {
+        for state in [Random::default(), Random { generator: Generator::Threefry, seed: u64::MAX, stream: 1, position: u64::MAX }] {
+            assert_eq!(state.to_string().parse(), Ok(state));
+        }
+        for text in [
+            "",
+            "philox",
+            "philox:1:2",
+            "philox:1:2:3:4",
+            "mrg:1:2:3",
+            "philox:1:-2:3",
+            "philox:1:+2:3",
+            "philox: 1:2:3",
+            "philox:1:2:99999999999999999999",
+        ] {
+            assert!(text.parse::<Random>().is_err(), "{text}");
+        }
+    }
 }

@@ -72,6 +72,35 @@ pub(super) fn cases<B: Target>(c: &mut Cases<B>) {
     packed(c);
     epilogues(c);
     rows_alone(c);
+    many_tiles(c);
+}
+
+fn tiles<B: Target, T: Element<Reg: Factor>>(c: &mut Cases<B>, shape: Shape) {
+    let [m, n, k] = shape;
+    let case = c.add(format!("gemm/tiles/{}/{m}x{n}x{k}", T::DTYPE), move |d| {
+        let (a, b) = operands::<B, T>(d, Fill::Plain, shape)?;
+        d.gemm(matrix(&a, m, k), matrix(&b, k, n)).run()
+    });
+    case.full();
+    if T::DTYPE == DType::F64 {
+        case.needs(&[DType::F64]);
+    }
+}
+
+/// Products of enough tiles for a whole device, which kernels of their own take there: no side is a multiple of one.
+fn many_tiles<B: Target>(c: &mut Cases<B>) {
+    tiles::<B, f32>(c, [2324, 1428, 520]);
+    tiles::<B, f64>(c, [1290, 1285, 260]);
+    let [m, n, k] = [500, 1915, 260];
+    c.add(format!("gemm/tiles/epilogue/{m}x{n}x{k}"), move |d| {
+        let a = input::<B, f32>(d, Fill::Plain, 4 * m * k, "a")?;
+        let b = input::<B, f32>(d, Fill::Wide, n * (k + 1), "b")?;
+        let out = input::<B, f32>(d, Fill::Plain, 4 * m * (n + 1), "c")?;
+        let b = matrix(b.map(|b| b * 0.5), n, k).leading(k + 1).transposed();
+        d.gemm(matrix(&a, k, m).batch(4).transposed(), b).alpha(2.0).finish(|c| c.max(-1.0)).leading(n + 1).write_to(&out)?;
+        Ok(out)
+    })
+    .full();
 }
 
 /// Transposes, rows that are further apart, views that begin anywhere, the order of one chain.

@@ -37,22 +37,24 @@ fn no_test_is_ignored() {
 }
 
 #[test]
-fn every_test_that_the_table_of_bad_input_names_exists() {
-    let table = fs::read_to_string(root().join("docs/testing.md")).expect("the document");
-    let rows: Vec<&str> = table.lines().filter(|l| l.starts_with('|')).collect();
-    assert!(rows.len() > 40, "the tables were found");
+fn every_test_that_the_tables_of_bad_input_and_of_faults_name_exists() {
     let sources = sources();
-    let mut named = 0;
-    // Names of tests are the words in backquotes with an underscore and nothing but small letters and digits.
-    for name in rows.iter().flat_map(|row| row.split('`').skip(1).step_by(2)) {
-        let is_test = name.contains('_') && name.chars().all(|c| c == '_' || c.is_ascii_lowercase() || c.is_ascii_digit());
-        if is_test {
-            let definition = format!("fn {name}(");
-            assert!(sources.iter().any(|(_, text)| text.contains(&definition)), "docs/testing.md names `{name}`, which is no test");
-            named += 1;
+    for (page, least) in [("docs/testing.md", 60), ("docs/reliability.md", 100)] {
+        let table = fs::read_to_string(root().join(page)).expect("the document");
+        let rows: Vec<&str> = table.lines().filter(|l| l.starts_with('|')).collect();
+        assert!(rows.len() > 40, "{page}: the tables were found");
+        let mut named = 0;
+        // Names of tests are the words in backquotes with two underscores at least and nothing but small letters and digits.
+        for name in rows.iter().flat_map(|row| row.split('`').skip(1).step_by(2)) {
+            let is_test = name.matches('_').count() > 1 && name.chars().all(|c| c == '_' || c.is_ascii_lowercase() || c.is_ascii_digit());
+            if is_test {
+                let definition = format!("fn {name}(");
+                assert!(sources.iter().any(|(_, text)| text.contains(&definition)), "{page} names `{name}`, which is no test");
+                named += 1;
+            }
         }
+        assert!(named > least, "{page}: {named} tests are named");
     }
-    assert!(named > 60, "{named} tests are named");
 }
 
 #[test]

@@ -98,6 +98,31 @@ macro_rules! dots {
     };
 }
 
+/// Dot products of rows and columns, and of the short rows as runs of equal keys and as segments, of which one more is empty.
+macro_rules! dots_of_parts {
+    ($d:expr, $of:expr, $x:expr, $y:expr) => {{
+        let part = |n: u64| ($x.slice(..n).unwrap(), $y.slice(..n).unwrap());
+        let lines = |rows: u64, columns: u64, axis| {
+            let (x, y) = part(rows * columns);
+            bits(&$d.exact_dot((&x, &y)).axis(&[rows, columns], axis).run().unwrap())
+        };
+        let mut short = numbers(&$of["dots of short rows"]);
+        assert_eq!(lines(19, 1031, 1), numbers(&$of["dots of rows"]));
+        assert_eq!(lines(500, 7, 1), short);
+        assert_eq!(lines(501, 13, 0), numbers(&$of["dots of columns"]));
+        let (x, y) = part(3500);
+        let keys = $d.generate(3500, index(), |i| i / 7).unwrap();
+        let runs = $d.exact_dot((&x, &y)).by_key(&keys).run().unwrap();
+        assert_eq!((runs.len_blocking().unwrap(), bits(&runs.values.1.slice(..500).unwrap())), (500, short.clone()));
+        let mut offsets: Vec<u32> = (0..=500).map(|k| 7 * k).collect();
+        offsets.insert(3, offsets[3]);
+        short.insert(3, 0);
+        let offsets = $d.upload(&offsets).unwrap();
+        assert_eq!(bits(&$d.exact_dot((&x, &y)).segments(&offsets).run().unwrap()), short);
+        assert_eq!(bits(&$d.exact_dot((&x, &y)).segments(&offsets).checked().run().unwrap()), short);
+    }};
+}
+
 #[test]
 fn exact_sums_of_f32_are_those_of_pythons_integers() {
     let f = fixtures();
@@ -127,8 +152,9 @@ fn exact_dot_products_are_those_of_pythons_integers() {
         for near in [0, 9] {
             let x = f32s(20_011, 7 + near, near);
             let reversed: Vec<f32> = x.iter().rev().copied().collect();
-            let (x, y) = (d.upload(&x).unwrap(), d.upload(&reversed).unwrap());
-            dots!(d, f, &f[format!("f32 near {near}")], x, y);
+            let (x, y, of) = (d.upload(&x).unwrap(), d.upload(&reversed).unwrap(), &f[format!("f32 near {near}")]);
+            dots!(d, f, of, x, y);
+            dots_of_parts!(d, of, x, y);
         }
     });
 }
@@ -141,26 +167,8 @@ fn exact_dot_products_of_f64_are_those_of_pythons_integers() {
             let x = f64s(20_011, 7 + near, near);
             let reversed: Vec<f64> = x.iter().rev().copied().collect();
             let (x, y, of) = (d.upload(&x).unwrap(), d.upload(&reversed).unwrap(), &f[format!("f64 near {near}")]);
-            let part = |n: u64| (x.slice(..n).unwrap(), y.slice(..n).unwrap());
             dots!(d, f, of, x, y);
-            let lines = |rows: u64, columns: u64, axis| {
-                let (x, y) = part(rows * columns);
-                bits(&d.exact_dot((&x, &y)).axis(&[rows, columns], axis).run().unwrap())
-            };
-            let mut short = numbers(&of["dots of short rows"]);
-            assert_eq!(lines(19, 1031, 1), numbers(&of["dots of rows"]));
-            assert_eq!(lines(500, 7, 1), short);
-            assert_eq!(lines(501, 13, 0), numbers(&of["dots of columns"]));
-            let (x, y) = part(3500);
-            let keys = d.generate(3500, index(), |i| i / 7).unwrap();
-            let runs = d.exact_dot((&x, &y)).by_key(&keys).run().unwrap();
-            assert_eq!((runs.len_blocking().unwrap(), bits(&runs.values.1.slice(..500).unwrap())), (500, short.clone()));
-            let mut offsets: Vec<u32> = (0..=500).map(|k| 7 * k).collect();
-            offsets.insert(3, offsets[3]);
-            short.insert(3, 0);
-            let offsets = d.upload(&offsets).unwrap();
-            assert_eq!(bits(&d.exact_dot((&x, &y)).segments(&offsets).run().unwrap()), short);
-            assert_eq!(bits(&d.exact_dot((&x, &y)).segments(&offsets).checked().run().unwrap()), short);
+            dots_of_parts!(d, of, x, y);
         }
     });
 }
@@ -315,6 +323,42 @@ fn analyses_of_variance_have_nists_certified_digits() {
             for (found, certified) in [(found_between, between / 100.0), (found_within, within / 100.0)] {
                 assert!((found.sqrt() - certified.sqrt()).abs() <= most, "{replicates} of {constant}: {found} for {certified}");
             }
+        }
+    });
+}
+
+/// A mean of numbers of one exponent, by whole numbers of their unit in the last place: the nearest one, ties to even, which is the nearest `f64`.
+fn mean_of_one_exponent(x: &[f64]) -> f64 {
+    let exponent = x[0].to_bits() >> 52;
+    let whole = |x: f64| i128::from(x.to_bits() & ((1 << 52) - 1) | 1 << 52);
+    assert!(x.iter().all(|x| x.to_bits() >> 52 == exponent));
+    let (sum, n) = (x.iter().map(|x| whole(*x)).sum::<i128>(), x.len() as i128);
+    let (mean, rest) = (sum / n, sum % n);
+    let mean = mean + i128::from(2 * rest > n || (2 * rest == n && mean % 2 == 1));
+    f64::from_bits(exponent << 52 | mean as u64 & ((1 << 52) - 1))
+}
+
+/// NIST's Statistical Reference Datasets NumAcc1 to NumAcc4: numbers in turns below and above a mean that is certified to be exact, by a tenth, and by
+/// one in the first set.
+#[test]
+fn means_of_numbers_near_each_other_are_nists() {
+    let in_turns = |first: f64, below: f64, above: f64| [vec![first], [below, above].repeat(500)].concat();
+    let sets = [
+        (vec![10_000_001.0, 10_000_003.0, 10_000_002.0], 10_000_002.0),
+        (in_turns(1.2, 1.1, 1.3), 1.2),
+        (in_turns(1_000_000.2, 1_000_000.1, 1_000_000.3), 1_000_000.2),
+        (in_turns(10_000_000.2, 10_000_000.1, 10_000_000.3), 10_000_000.2f64),
+    ];
+    let of_python = numbers(&fixtures()["means of NumAcc"]);
+    assert_eq!(of_python.len(), sets.len());
+    each_with(&[DType::F64], |d| {
+        for ((x, certified), of_python) in sets.iter().zip(&of_python) {
+            let mean = d.exact_mean(&d.upload(x).unwrap()).run().unwrap().read_blocking().unwrap();
+            assert_eq!((mean.to_bits(), mean), (*of_python, mean_of_one_exponent(x)), "{certified}");
+            assert!(mean.to_bits().abs_diff(certified.to_bits()) <= 1, "{mean} for {certified}");
+            let rows = [x.clone(), x.clone(), x.clone()].concat();
+            let means = d.exact_mean(&d.upload(&rows).unwrap()).axis(&[3, x.len() as u64], 1).run().unwrap();
+            assert_eq!(means.read_blocking().unwrap(), [mean; 3]);
         }
     });
 }

@@ -163,6 +163,116 @@ fn impulses_and_constants_have_exact_transforms() {
     });
 }
 
+/// exp(-2 pi i m / n), by an angle of at most pi / 4 from the nearest axis.
+fn root(m: u64, n: u64) -> [f64; 2] {
+    let quarter = (8 * m + n) / (2 * n);
+    let (sin, cos) = (std::f64::consts::FRAC_PI_2 * (4 * m as i64 - (quarter * n) as i64) as f64 / n as f64).sin_cos();
+    [[cos, -sin], [-sin, -cos], [-cos, sin], [sin, cos]][quarter as usize % 4]
+}
+
+/// The transforms of one at each of these places, a line each, and their inverses.
+fn of_impulses<T: FftScalar>(d: &Device, n: u64, places: &[u64]) -> [Vec<T>; 2] {
+    let at = |line: usize, i: u64| if 2 * places[line] == i { 1.0 } else { 0.0 };
+    let z: Vec<T> =
+        (0..places.len()).flat_map(|line| (0..2 * n).map(move |i| (line, i))).map(|(line, i)| T::rounded(at(line, i))).collect();
+    let (z, shape) = (d.upload(&z).unwrap(), [places.len() as u64, n]);
+    let there = d.fft(&z).axis(&shape, 1).run().unwrap().read_blocking().unwrap();
+    [there, d.fft(&z).axis(&shape, 1).inverse().run().unwrap().read_blocking().unwrap()]
+}
+
+fn impulses_are_roots_of_one<T: FftScalar>(d: &Device, unit: f64) {
+    for n in [2u64, 3, 5, 7, 16, 26, 60, 210, 331, 1009, 1024, 2048, 4096, 6561] {
+        let places: Vec<u64> = if n <= 16 { (0..n).collect() } else { vec![1, 2, n / 3, n / 2, n - 1] };
+        let [there, back] = of_impulses::<T>(d, n, &places);
+        // Every level multiplies by a root, rounded. Bluestein's lengths take three transforms.
+        let has_large_factors = [2, 3, 5, 7].iter().fold(n, |rest, p| (0..64).fold(rest, |m, _| if m % p == 0 { m / p } else { m })) > 1;
+        let bound = unit * (2.0 + (n as f64).log2()) * if has_large_factors { 4.0 } else { 1.0 };
+        for (line, j) in places.into_iter().enumerate() {
+            for k in 0..n {
+                let (at, [re, im]) = (2 * (line as u64 * n + k) as usize, root(j * k % n, n));
+                let error = |x: &[T], im: f64, scale: f64| (wide(x[at]) * scale - re).hypot(wide(x[at + 1]) * scale - im);
+                let (there, back) = (error(&there, im, 1.0), error(&back, -im, n as f64));
+                assert!(there.max(back) <= bound, "one at {j} of {n}, point {k}: {there:e}, the inverse {back:e}, bound {bound:e}");
+            }
+        }
+    }
+}
+
+fn short_impulses_are_exact<T: FftScalar>(d: &Device) {
+    let half = std::f64::consts::FRAC_1_SQRT_2;
+    let eighths = [[1.0, 0.0], [half, -half], [0.0, -1.0], [-half, -half], [-1.0, 0.0], [-half, half], [0.0, 1.0], [half, half]];
+    for n in [4u64, 8] {
+        let [there, back] = of_impulses::<T>(d, n, &(0..n).collect::<Vec<_>>());
+        for (at, (there, back)) in (0..).zip(there.chunks(2).zip(back.chunks(2))) {
+            let [re, im] = eighths[(at / n * (at % n) * (8 / n) % 8) as usize].map(|x| wide(T::rounded(x)));
+            assert_eq!((wide(there[0]), wide(there[1])), (re, im), "one at {} of {n}, point {}", at / n, at % n);
+            // A quotient by a power of two is exact.
+            assert_eq!((wide(back[0]) * n as f64, wide(back[1]) * n as f64), (re, -im), "the inverse of one at {} of {n}", at / n);
+        }
+    }
+}
+
+#[test]
+fn impulses_anywhere_have_roots_of_one_for_their_transforms() {
+    each(|d| impulses_are_roots_of_one::<f32>(d, 2f64.powi(-24)));
+    each_with(&[DType::F64], |d| impulses_are_roots_of_one::<f64>(d, 2f64.powi(-53)));
+}
+
+#[test]
+fn impulses_in_four_and_eight_points_have_exact_transforms_and_inverses() {
+    each(short_impulses_are_exact::<f32>);
+    each_with(&[DType::F64], short_impulses_are_exact::<f64>);
+}
+
+/// The sum of squares, in pairs.
+fn energy<T: FftScalar>(x: &[T]) -> f64 {
+    match x.split_at(x.len() / 2) {
+        (first, second) if x.len() > 8 => energy(first) + energy(second),
+        _ => x.iter().map(|&x| wide(x) * wide(x)).sum(),
+    }
+}
+
+fn energies_stay<T: FftScalar>(d: &Device, unit: f64) {
+    let shapes: [&[u64]; 17] = [
+        &[1],
+        &[2],
+        &[12],
+        &[49],
+        &[97],
+        &[210],
+        &[1009],
+        &[1024],
+        &[2187],
+        &[4096],
+        &[5003],
+        &[8192],
+        &[6, 10],
+        &[64, 48],
+        &[31, 7],
+        &[13, 101],
+        &[5, 6, 7],
+    ];
+    for shape in shapes {
+        let n: u64 = shape.iter().product();
+        let z = points::<T>(n, n + 7);
+        let (of, axes) = (d.upload(&z).unwrap(), (0..shape.len()).collect::<Vec<_>>());
+        let there = energy(&d.fft(&of).axes(shape, &axes).run().unwrap().read_blocking().unwrap()) / n as f64;
+        let back = energy(&d.fft(&of).axes(shape, &axes).inverse().run().unwrap().read_blocking().unwrap()) * n as f64;
+        // Errors of points are independent, and mostly cancel; a factor 1 / n that is rounded loses once as much for all of them.
+        let (energy, bound) = (energy(&z), unit * (2.0 + (n as f64).log2()));
+        for found in [there, back] {
+            let error = (found / energy - 1.0).abs();
+            assert!(error <= bound, "{shape:?}: {error:e} above {bound:e}");
+        }
+    }
+}
+
+#[test]
+fn transforms_keep_the_sum_of_squares() {
+    each(|d| energies_stay::<f32>(d, 2f64.powi(-24)));
+    each_with(&[DType::F64], |d| energies_stay::<f64>(d, 2f64.powi(-53)));
+}
+
 #[test]
 fn axes_are_transformed_one_after_the_other() {
     each(|d| {

@@ -146,6 +146,35 @@ fn means_of_a_small_lattice_are_the_sums_over_all_of_its_states() {
     }
 }
 
+/// The same of a 2x2x2 lattice, whose six neighbours of a site are three, each of them twice.
+fn exact_of_a_cube(beta: f64) -> (f64, f64) {
+    let (mut sum, mut sizes, mut energies) = (0.0, 0.0, 0.0);
+    for state in 0..256u32 {
+        let spin = |site: u32| 1.0 - 2.0 * f64::from(state >> site & 1);
+        // Every site with the next one of every axis, so that each of the twelve edges is met from both ends.
+        let energy = -(0..8).map(|site| spin(site) * (0..3).map(|axis| spin(site ^ 1 << axis)).sum::<f64>()).sum::<f64>();
+        let weight = (-beta * energy).exp();
+        sum += weight;
+        sizes += weight * (0..8).map(spin).sum::<f64>().abs() / 8.0;
+        energies += weight * energy / 8.0;
+    }
+    (sizes / sum, energies / sum)
+}
+
+#[test]
+fn means_of_a_small_cube_are_the_sums_over_all_of_its_states() {
+    for temperature in [5.0, 9.0] {
+        let (size, energy) = exact_of_a_cube(1.0 / temperature);
+        let found = series(&cpu(), &[2, 2, 2], Start::Hot, temperature, 3000, 2);
+        for (found, exact) in [(found.magnetisation(), size), (found.energy(), energy)] {
+            assert!(
+                (found.mean - exact).abs() < 4.0 * found.standard_error && found.standard_error < 0.03,
+                "{temperature}: {found:?} {exact}"
+            );
+        }
+    }
+}
+
 #[test]
 fn the_magnetisation_is_onsagers() {
     for temperature in [1.8f64, 2.1] {

@@ -286,7 +286,9 @@ fn products_that_do_not_fit_are_refused_and_nothing_is_written() {
         assert!(matches!(refused(d.gemm(of(3, 4), by(3, 4)).write_to(&out)), Error::LengthMismatch { expected: 4, found: 3, .. }));
         assert!(matches!(refused(d.gemm(of(3, 4), by(4, 4)).write_to(&out)), Error::BufferTooSmall { required: 16, available: 12, .. }));
         assert!(matches!(refused(d.gemm(of(3, 4).leading(5), by(4, 3)).write_to(&out)), Error::BufferTooSmall { required: 14, .. }));
-        assert!(matches!(refused(d.gemm(of(3, 4).leading(3), by(4, 3)).write_to(&out)), Error::InvalidArgument { .. }));
+        for step in [1, 3] {
+            assert!(matches!(refused(d.gemm(of(3, 4).leading(step), by(4, 3)).write_to(&out)), Error::InvalidArgument { .. }));
+        }
         assert!(matches!(refused(d.gemm(of(3, 4), by(4, 3)).leading(2).write_to(&out)), Error::InvalidArgument { .. }));
         assert!(matches!(refused(d.gemm(of(3, 4), by(4, 3)).leading(4).write_to(&out)), Error::BufferTooSmall { required: 11, .. }));
         assert!(matches!(refused(d.gemm(of(3, 4), by(4, 3)).write_to(&out.slice(..8).unwrap())), Error::BufferTooSmall { .. }));
@@ -303,5 +305,114 @@ fn products_that_do_not_fit_are_refused_and_nothing_is_written() {
         assert!(matches!(refused(d.gemm(of(1 << 33, 0), by(0, 1)).write_to(&out)), Error::TooLarge { .. }));
         assert_eq!(out.read_blocking().unwrap(), [5.0; 9]);
         assert_eq!(a.read_blocking().unwrap(), [1.0; 12]);
+    });
+}
+
+#[test]
+fn a_product_with_its_own_transpose_is_symmetric_and_has_the_bits_of_the_product() {
+    for [n, k] in [[1usize, 1], [37, 530], [70, 9]] {
+        let x = uniform(n * k, 12);
+        let expected = chains(|i, q| x[i * k + q], |q, j| x[j * k + q], [n, n, k], 512);
+        let of_columns = chains(|i, q| x[q * n + i], |q, j| x[q * n + j], [n, n, k], 512);
+        each(|d| {
+            let (a, [n, k]) = (d.upload(&x).unwrap(), [n as u64, k as u64]);
+            let m = matrix(&a, n, k);
+            let found = bits(&d.syrk(m).run().unwrap());
+            assert_eq!(found, expected, "{n}x{k}");
+            assert!((0..n * n).all(|at| found[at as usize] == found[(at % n * n + at / n) as usize]));
+            assert_eq!(bits(&d.syrk(matrix(&a, k, n).transposed()).run().unwrap()), of_columns, "{n}x{k}, transposed");
+            for order in [ProductOrder::Chain, ProductOrder::Fixed30] {
+                let product = bits(&d.gemm(m, m.transposed()).order(order).run().unwrap());
+                assert_eq!(bits(&d.syrk(m).order(order).run().unwrap()), product, "{n}x{k}, {order:?}");
+            }
+            // BLAS's, over what was there.
+            let old = uniform(n * n, 13);
+            let (c, by_gemm) = (d.upload(&old).unwrap(), d.upload(&old).unwrap());
+            d.syrk(m).alpha(0.7).add(-1.5, &c).write_to(&c).unwrap();
+            d.gemm(m, m.transposed()).alpha(0.7).add(-1.5, &by_gemm).write_to(&by_gemm).unwrap();
+            let added = |(sum, old): (&u32, &f32)| 0.7f32.mul_add(f32::from_bits(*sum), old * -1.5).to_bits();
+            assert_eq!(bits(&c), expected.iter().zip(&old).map(added).collect::<Vec<_>>());
+            assert_eq!(bits(&c), bits(&by_gemm));
+            // Rows alone, each a matrix of a batch.
+            let squares = bits(&d.syrk(matrix(&a, 1, k).batch(n)).run().unwrap());
+            assert!((0..n).all(|i| squares[i as usize] == expected[(i * (n + 1)) as usize]));
+            let bytes: Vec<i8> = x.iter().map(|x| (x * 128.0) as i8).collect();
+            let sum =
+                |at: u64| (0..k).map(|q| [at / n, at % n].map(|row| i32::from(bytes[(row * k + q) as usize]))).map(|[x, y]| x * y).sum();
+            let of_bytes = d.syrk(matrix(&d.upload(&bytes).unwrap(), n, k)).run().unwrap().read_blocking().unwrap();
+            assert_eq!(of_bytes, (0..n * n).map(sum).collect::<Vec<i32>>(), "{n}x{k}, bytes");
+        });
+    }
+}
+
+#[test]
+fn outer_products_are_rounded_once_and_are_added_as_ger_does() {
+    for [m, n] in [[1usize, 1], [3, 70], [65, 33], [130, 4]] {
+        let (mut x, y, old) = (uniform(m, 14), uniform(n, 15), uniform(m * n, 16));
+        x[0] = -0.0;
+        each(|d| {
+            let (on_x, on_y) = (d.upload(&x).unwrap(), d.upload(&y).unwrap());
+            let call = || d.outer(&on_x, m as u64, &on_y, n as u64);
+            // The chain begins with +0.
+            let products: Vec<f32> = (0..m * n).map(|at| x[at / n].mul_add(y[at % n], 0.0)).collect();
+            let words = |of: &dyn Fn(usize) -> f32| (0..m * n).map(|at| of(at).to_bits()).collect::<Vec<_>>();
+            assert_eq!(bits(&call().run().unwrap()), words(&|at| products[at]), "{m}x{n}");
+            let columns = d.gemm(matrix(&on_x, m as u64, 1), matrix(&on_y, 1, n as u64)).run().unwrap();
+            assert_eq!(bits(&call().run().unwrap()), bits(&columns));
+            assert_eq!(bits(&call().alpha(-1.3).run().unwrap()), words(&|at| products[at] * -1.3));
+            let a = d.upload(&old).unwrap();
+            call().alpha(-1.3).add(1.0, &a).write_to(&a).unwrap();
+            assert_eq!(bits(&a), words(&|at| (-1.3f32).mul_add(products[at], old[at])), "{m}x{n}, added");
+            let doubled = d.outer(on_x.map(|x| x + x), m as u64, on_y.reversed(), n as u64).run().unwrap();
+            assert_eq!(bits(&doubled), words(&|at| (x[at / n] + x[at / n]).mul_add(y[n - 1 - at % n], 0.0)));
+        });
+        each_with(&[DType::F64], |d| {
+            let wide = |x: &[f32]| x.iter().map(|&x| f64::from(x) / 3.0).collect::<Vec<_>>();
+            let (x, y) = (wide(&x), wide(&y));
+            let found = d.outer(&d.upload(&x).unwrap(), m as u64, &d.upload(&y).unwrap(), n as u64).run().unwrap();
+            assert_eq!(found.read_blocking().unwrap(), (0..m * n).map(|at| x[at / n] * y[at % n]).collect::<Vec<_>>(), "{m}x{n}");
+        });
+    }
+    each(|d| {
+        let (x, y) = (d.upload(&[u32::MAX, 3, 1 << 31]).unwrap(), d.upload(&[2u32, 1 << 31]).unwrap());
+        assert_eq!(d.outer(&x, 3, &y, 2).run().unwrap().read_blocking().unwrap(), [u32::MAX - 1, 1 << 31, 6, 1 << 31, 0, 0]);
+        let short = d.outer(&x, 4, &y, 2).run().map(|_| ()).unwrap_err();
+        assert!(matches!(short, Error::BufferTooSmall { required: 4, available: 3, .. }), "{short}");
+    });
+}
+
+#[test]
+fn results_of_one_product_or_convolution_that_overlap_are_refused_and_nothing_is_written() {
+    each(|d| {
+        let (a, b) = (d.upload(&[1.0f32; 256]).unwrap(), d.upload(&[2.0f32; 240]).unwrap());
+        let (few, one) = (a.slice(..20).unwrap(), b.slice(..1).unwrap());
+        let (out, count) = (d.upload(&[5.0f32; 300]).unwrap(), d.upload(&[5u32; 24]).unwrap());
+        let refused = |result: Result<(), Error>| matches!(result, Err(Error::Aliasing { what: "an output", .. }));
+        let part = |start: u64, len: u64| out.slice(start..start + len).unwrap();
+        let call = || d.gemm(matrix(&a, 3, 5), matrix(&b, 5, 4));
+        let plane = || d.convolve(grid(&a, &[4, 64]), grid(&one, &[1, 1]));
+        let layer = || d.convolve(grid(&few, &[1, 10]).channels(2), grid(&b, &[1, 10]).channels(2).batch(12));
+        // Twelve elements each, or those of a plane: twice the same ones, one at the end of the others, and more of them.
+        for [first, second] in [[0, 0], [0, 11], [11, 0], [20, 25]] {
+            let (x, y) = (part(first, 12), part(second, 12));
+            assert!(refused(call().finish(|c| (c, c + 1.0)).write_to((&x, &y))), "{first} and {second}");
+            assert!(refused(call().epilogue(index(), |c, i| (c, i.cast::<f32>())).write_to((&x, &y))), "{first} and {second}");
+            assert!(refused(call().alpha(2.0).add(1.0, &x).finish(|c| (c, -c)).write_to((&x, &y))), "{first} and {second}");
+            assert!(refused(call().order(ProductOrder::Fixed30).finish(|c| (c, c, c)).write_to((&x, &part(40, 12), &y))));
+            // Of a plane, of many filters, and of windows that reach beyond the image.
+            let planes = (&part(first, 256), &part(second, 256));
+            assert!(refused(plane().finish(|c| (c, c * 2.0)).write_to(planes)), "{first} and {second}");
+            assert!(refused(layer().finish(|c| (c, c * 2.0)).write_to((&x, &y))), "{first} and {second}");
+            assert!(refused(layer().order(ProductOrder::Fixed30).epilogue(index(), |c, i| (c, i.cast::<f32>())).write_to((&x, &y))));
+            let beyond = layer().padding(&[0, 1]).stride(&[1, 3]).border(Border::Clamp);
+            assert!(refused(beyond.finish(|c| (c, c)).write_to((&x, &y))), "{first} and {second}");
+        }
+        assert_eq!((out.read_blocking().unwrap(), count.read_blocking().unwrap()), (vec![5.0; 300], vec![5; 24]));
+        assert_eq!((a.read_blocking().unwrap(), b.read_blocking().unwrap()), (vec![1.0; 256], vec![2.0; 240]));
+        // Next to each other, and in other memory, they are written.
+        call().finish(|c| (c, c + 1.0, c.cast::<u32>())).write_to((&part(12, 12), &part(0, 12), &count.slice(12..).unwrap())).unwrap();
+        let found = out.read_blocking().unwrap();
+        assert_eq!((&found[..12], &found[12..24], &found[24..]), (&[11.0; 12][..], &[10.0; 12][..], &[5.0; 276][..]));
+        assert_eq!(count.read_blocking().unwrap(), [[5; 12], [10; 12]].concat());
     });
 }

@@ -422,6 +422,9 @@ fn draws_that_cannot_be_are_refused_and_change_nothing() {
         refused(d.sample(r, 3, 4).map(drop), "sample");
         refused(Discrete::new(d, &[1.0, -1.0]).map(drop), "weights");
         refused(Discrete::new(d, &[]).map(drop), "weights");
+        for bad in [[f64::NAN, 1.0], [1.0, f64::INFINITY], [0.0, 0.0], [-0.0, 0.0], [f64::MAX, f64::MAX]] {
+            refused(Discrete::new(d, &bad).map(drop), "weights");
+        }
         assert_eq!(out.read_blocking().unwrap(), [7.0; 4]);
         d.map_into(last.uniform::<f32>(3), |x| x, &out.slice(..3).unwrap()).unwrap();
         assert_eq!(d.map(last.uniform::<u32>(0), |x| x).unwrap().len(), 0);

@@ -183,3 +183,25 @@ fn draws_with_a_loop_are_functions_of_their_place_too() {
         }
     });
 }
+
+#[test]
+fn draws_with_a_loop_that_cannot_be_are_refused_and_change_nothing() {
+    each(|d| {
+        let (r, counts, out) = (Random::new(1), d.upload(&[7u32; 4]).unwrap(), d.upload(&[7.0f32; 4]).unwrap());
+        let refused = |result: isowarp::Result<()>, argument: &str, value: f32| match result {
+            Err(Error::InvalidArgument { what, .. }) => assert_eq!(what, argument, "{value}"),
+            other => panic!("{argument} of {value}: {other:?}"),
+        };
+        for bad in [-0.5, -f32::from_bits(1), 1f32.next_up(), f32::NAN, -f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
+            refused(d.map_into(r.binomial(4, 5, bad), |k| k, &counts), "probability", bad);
+        }
+        for bad in [0.0, -0.0, -1.0, -f32::from_bits(1), f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
+            refused(d.map_into(r.gamma(4, bad, 1.0), |x| x, &out), "shape", bad);
+        }
+        for bad in [-1.0, -f32::from_bits(1), f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
+            refused(d.map_into(r.gamma(4, 1.0, bad), |x| x, &out), "scale", bad);
+            refused(d.map_into(r.poisson(4, bad), |k| k, &counts), "mean", bad);
+        }
+        assert_eq!((counts.read_blocking().unwrap(), out.read_blocking().unwrap()), (vec![7; 4], vec![7.0; 4]));
+    });
+}

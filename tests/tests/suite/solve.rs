@@ -169,6 +169,86 @@ fn systems_of_applications_are_solved_within_the_bounds_of_their_factors() {
     }
 }
 
+/// `b` less the products, as if with twice the digits.
+fn residual(b: f64, products: impl Iterator<Item = (f64, f64)>) -> f64 {
+    let (sum, rest) = products.fold((b, 0.0), |(sum, rest), (x, y)| {
+        let product = -x * y;
+        let next = sum + product;
+        let of_product = next - sum;
+        (next, rest + (-x).mul_add(y, -product) + ((sum - (next - of_product)) + (product - of_product)))
+    });
+    sum + rest
+}
+
+/// The greatest sum of magnitudes of a row.
+fn norm(a: &[f64], columns: usize) -> f64 {
+    a.chunks(columns).map(|row| row.iter().map(|x| x.abs()).sum()).fold(0.0, f64::max)
+}
+
+/// Tests that X solves a system that is as near to A X = B as rounding is. Bounds have no factor of n, as those of the worst case do.
+fn solves_a_near_one(what: &str, a: &[f64], x: &[f64], b: impl Fn(usize, usize) -> f64, n: usize, unit: f64) {
+    let rights = x.len() / n;
+    for j in 0..rights {
+        let size = (0..n).map(|k| x[k * rights + j].abs()).fold(0.0, f64::max);
+        let bound = 4.0 * unit * norm(a, n) * size;
+        for i in 0..n {
+            let error = residual(b(i, j), (0..n).map(|k| (a[i * n + k], x[k * rights + j]))).abs();
+            assert!(error <= bound, "{what} of {n}, ({i}, {j}): {error:e} of at most {bound:e}");
+        }
+    }
+}
+
+/// Solves, factors and inverts a matrix that has no zero pivot, but is as near to a singular one as rounding is.
+fn is_backward_stable<T: SolveScalar>(d: &Device, rows: &[f64], of: fn(f64) -> T, to: fn(T) -> f64, unit: f64) {
+    let n = rows.len().isqrt();
+    let (side, read) = (n as u64, |x: &Buffer<Device, T>| x.read_blocking().unwrap().into_iter().map(to).collect::<Vec<f64>>());
+    let a = d.upload(&rows.iter().map(|&x| of(x)).collect::<Vec<_>>()).unwrap();
+    let m = matrix(&a, side, side);
+    let exact = read(&a);
+    // A solution of ones, about, and one as large as the condition is.
+    let noise = uniform(n, 17);
+    let b: Vec<T> = exact.chunks(n).zip(noise).flat_map(|(row, noise)| [of(row.iter().sum()), of(noise.into())]).collect();
+    let b = d.upload(&b).unwrap();
+    let of_b = read(&b);
+    for pivoting in [Pivoting::Partial, Pivoting::Full] {
+        let (x, status) = d.solve(m, matrix(&b, side, 2)).pivoting(pivoting).run().unwrap();
+        assert_eq!(status.read_blocking().unwrap(), [0], "{pivoting:?} of {n}");
+        solves_a_near_one(&format!("the solution, {pivoting:?}"), &exact, &read(&x), |i, j| of_b[2 * i + j], n, unit);
+        let (inverse, status) = d.inverse(m).pivoting(pivoting).run().unwrap();
+        assert_eq!(status.read_blocking().unwrap(), [0], "{pivoting:?} of {n}");
+        solves_a_near_one(&format!("the inverse, {pivoting:?}"), &exact, &read(&inverse), |i, j| f64::from(u8::from(i == j)), n, unit);
+    }
+    let (lu, permutation, status) = d.lu(m).run().unwrap();
+    assert_eq!(status.read_blocking().unwrap(), [0], "LU of {n}");
+    let lu = read(&lu);
+    for (i, row) in permutation.read_blocking().unwrap().into_iter().enumerate() {
+        for j in 0..n {
+            // Elements of L and of U.
+            let products = (0..=i.min(j)).map(|k| (if k == i { 1.0 } else { lu[i * n + k] }, lu[k * n + j]));
+            let bound = 4.0 * unit * products.clone().map(|(l, u)| (l * u).abs()).sum::<f64>();
+            let error = residual(exact[row as usize * n + j], products).abs();
+            assert!(error <= bound, "LU of {n}, ({i}, {j}): {error:e} of at most {bound:e}");
+        }
+    }
+}
+
+#[test]
+fn matrices_that_are_nearly_singular_are_solved_for_a_matrix_next_to_them() {
+    let hilbert = |n: usize| (0..n * n).map(|at| 1.0 / (at / n + at % n + 1) as f64).collect::<Vec<f64>>();
+    // Products of a column and a row, and this much more on the diagonal; there is nothing else.
+    let rank_one = |n: usize, more: f64| {
+        let (x, y) = (uniform(n, 15), uniform(n, 16));
+        let of = |at: usize| f64::from(x[at / n]) * f64::from(y[at % n]) + if at / n == at % n { more } else { 0.0 };
+        (0..n * n).map(of).collect::<Vec<f64>>()
+    };
+    // Conditions by sums of rows: 3e7 to 3e9, and 3e8 to 2e10.
+    let narrow: Vec<Vec<f64>> = [6, 7, 8].map(hilbert).into_iter().chain([3, 20, 75].map(|n| rank_one(n, 1e-7))).collect();
+    // From 4e13 to 4e16, and from 2e17 to 2e19.
+    let wide: Vec<Vec<f64>> = [10, 11, 12].map(hilbert).into_iter().chain([3, 20, 60].map(|n| rank_one(n, 2e-16))).collect();
+    each(|d| narrow.iter().for_each(|a| is_backward_stable::<f32>(d, a, |x| x as f32, f64::from, 2f64.powi(-24))));
+    each_with(&[DType::F64], |d| wide.iter().for_each(|a| is_backward_stable::<f64>(d, a, |x| x, |x| x, 2f64.powi(-53))));
+}
+
 #[test]
 fn matrices_with_closed_forms_have_them() {
     each(|d| {

@@ -25,6 +25,7 @@ const MANY: usize = 1 << 16;
 
 impl Run<SortTask> for Cpu {
     fn run(&self, task: &SortTask, leaves: &[Leaf<HostBuffer>], outs: &[Out<HostBuffer>]) -> Result<()> {
+        host::room(8 * task.rows)?;
         let rows = vec![task.n as usize; task.rows as usize];
         sort(task, &task.places(leaves, outs)?, (0, &rows), |i| i % task.n as u32)
     }

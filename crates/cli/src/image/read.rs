@@ -5,9 +5,10 @@ use super::{Picture, jpeg, turn};
 use crate::failure::{Failure, Result};
 use ::image::codecs::{bmp::BmpDecoder, gif::GifDecoder, jpeg::JpegDecoder, tiff::TiffDecoder, webp::WebPDecoder};
 use ::image::metadata::Orientation;
-use ::image::{ColorType, ImageDecoder, ImageFormat};
+use ::image::{ColorType, ImageDecoder, ImageFormat, Limits};
 use isowarp::Cpu;
 use std::io::{Cursor, Read};
+use std::num::NonZeroU64;
 use std::path::Path;
 use tiff::decoder::ifd::Value;
 use tiff::tags::Tag;
@@ -136,6 +137,10 @@ fn room(bytes: Option<u64>) -> Read_<Vec<u8>> {
 fn through(mut decoder: impl ImageDecoder, mut metadata: Metadata) -> Read_<Picture> {
     let color = decoder.color_type();
     let size = decoder.dimensions();
+    // Decoders have limits of their own, of some hundred megabytes.
+    let mut limits = Limits::no_limits();
+    limits.max_alloc = Some(available());
+    decoder.set_limits(limits).map_err(damaged)?;
     metadata.icc = decoder.icc_profile().map_err(damaged)?;
     metadata.exif = decoder.exif_metadata().map_err(damaged)?;
     if decoder.xmp_metadata().map_err(damaged)?.is_some() {
@@ -251,6 +256,7 @@ fn gif_file(bytes: &[u8]) -> Read_<Picture> {
     let mut options = gif::DecodeOptions::new();
     options.check_frame_consistency(true);
     options.check_lzw_end_code(true);
+    options.set_memory_limit(NonZeroU64::new(available()).map_or(gif::MemoryLimit::Unlimited, gif::MemoryLimit::Bytes));
     let mut frames = options.read_info(bytes).map_err(damaged)?;
     let mut count = 0;
     while frames.read_next_frame().map_err(damaged)?.is_some() {
@@ -274,4 +280,39 @@ fn webp_file(bytes: &[u8]) -> Read_<Picture> {
     let decoder = WebPDecoder::new(Cursor::new(bytes)).map_err(damaged)?;
     one(decoder.has_animation())?;
     through(decoder, Metadata::default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A TIFF file of zeros in one strip: 8 bits a pixel, without compression.
+    fn tiff_of_zeros(width: u32, height: u32) -> Vec<u8> {
+        const FIRST: u32 = 256;
+        let entries = [(256u16, width), (257, height), (258, 8), (259, 1), (262, 1), (273, FIRST), (278, height), (279, width * height)];
+        let mut bytes = [b"II*\0".as_slice(), &8u32.to_le_bytes(), &(entries.len() as u16).to_le_bytes()].concat();
+        for (tag, value) in entries {
+            bytes.extend([tag.to_le_bytes(), 4u16.to_le_bytes()].concat());
+            bytes.extend([1u32.to_le_bytes(), value.to_le_bytes()].concat());
+        }
+        bytes.resize((FIRST + width * height) as usize, 0);
+        bytes
+    }
+
+    #[test]
+    fn no_decoder_has_a_limit_of_its_own() {
+        // More than the TIFF decoder's 256 MiB of an image and 128 MiB of a strip, and than the GIF decoder's 50 MB.
+        let (width, height) = (20_000, 15_000);
+        let read = decoded(&tiff_of_zeros(width, height)).unwrap_or_else(|e| panic!("{}", e.about("it")));
+        assert_eq!((read.width, read.height, read.pixels.len()), (width, height, 300_000_000));
+        let side = 7_200u16;
+        let mut file = Vec::new();
+        let mut encoder = gif::Encoder::new(&mut file, side, side, &[0, 0, 0, 255, 255, 255]).expect("a file");
+        let pixels = vec![1; usize::from(side) * usize::from(side)];
+        encoder.write_frame(&gif::Frame::from_indexed_pixels(side, side, pixels, None)).expect("a file");
+        drop(encoder);
+        let read = decoded(&file).unwrap_or_else(|e| panic!("{}", e.about("it")));
+        assert_eq!((read.width, read.height, read.channels), (side.into(), side.into(), 3));
+        assert!(read.pixels.iter().all(|&p| p == 255));
+    }
 }

@@ -1,14 +1,16 @@
 //! One photograph through the filters on every device: the same bytes, of which one picture is written.
 
 use crate::failure::{Failure, Result};
+use crate::output::Output;
 use crate::progress::Progress;
 use crate::screen::say;
 use crate::{device, table};
-use ::image::GrayImage;
+use ::image::{GrayImage, ImageFormat};
 use isowarp::backend::Backend as _;
 use isowarp::buffer::Memory as _;
 use isowarp::patterns::{Border, Filter as _, FilterKind, Image};
 use isowarp::{Device, Error};
+use std::io::Cursor;
 use std::path::{Path, PathBuf};
 
 /// A photograph by Lav Varshney, CC0; see assets/README.md.
@@ -136,11 +138,12 @@ fn conclusion(what: &str, devices: usize, differing: &[String]) -> Result<String
 /// Writes the picture into this folder, or where that fails into the one for temporary files; returns its absolute path.
 fn write(picture: &GrayImage, folder: &Path) -> Result<PathBuf> {
     let (here, elsewhere) = (folder.join(WRITTEN), std::env::temp_dir().join(WRITTEN));
-    let path = match picture.save(&here) {
+    let mut file = Cursor::new(Vec::new());
+    picture.write_to(&mut file, ImageFormat::Png).map_err(|e| Failure::defect(format!("the photograph's file: {e}")))?;
+    let whole = |path: &Path| Output::new(path)?.write(|to| to.write_all(file.get_ref()));
+    let path = match whole(&here) {
         Ok(()) => here,
-        Err(_) => picture.save(&elsewhere).map(|()| elsewhere.clone()).map_err(|e| {
-            Failure::failed(format!("cannot write {}: {e}", elsewhere.display()), "make room there, or run it in another folder")
-        })?,
+        Err(_) => whole(&elsewhere).map(|()| elsewhere)?,
     };
     Ok(path.canonicalize().unwrap_or(path))
 }

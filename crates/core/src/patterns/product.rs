@@ -271,10 +271,13 @@ pub trait Products: Run<ProductTask> + Map {
             return Err(Error::InvalidArgument { what: "matrix_power", reason: "it takes one matrix, and this is a batch".to_owned() });
         }
         let one = T::from_bits64(T::ONE);
+        // Fails as a product would.
+        let check = || self.gemm(a.clone(), matrix(scalar(one), n, 0).steps(0, 0)).run();
         let Some(highest) = exponent.checked_ilog2() else {
             let elements = n.checked_mul(n).filter(|&elements| elements < u64::from(u32::MAX));
             let limit = u64::from(u32::MAX) - 1;
             let elements = elements.ok_or(Error::TooLarge { what: "elements of a matrix", requested: n.saturating_mul(n), limit })?;
+            check()?;
             let diagonal = |i: Expr<u32>| (i % (n as u32 + 1)).eq(0u32).select(Expr::from(one), T::from_bits64(0));
             return self.map(counting(elements), diagonal);
         };
@@ -290,6 +293,7 @@ pub trait Products: Run<ProductTask> + Map {
             Some(power) => Ok(power),
             // Its rows as columns of one element each, times 1.
             None => {
+                check()?;
                 let Steps { row, column, .. } = a.steps;
                 self.gemm(matrix(a.input, n, 1).steps(column, 1).batch_by(n, row), matrix(scalar(one), 1, 1)).run()
             }

@@ -1,8 +1,9 @@
 //! Options of products of matrices.
 
-use super::{choice, flag, number};
+use super::{arg, choice, flag, number};
 use crate::args::BlocksArg;
-use clap::Arg;
+use clap::builder::{PossibleValuesParser, TypedValueParser as _};
+use clap::{Arg, ValueEnum as _};
 
 pub(in crate::run) fn factor() -> Arg {
     number("factor", "X", "Multiply the product by this").long("alpha")
@@ -22,4 +23,11 @@ pub(in crate::run) fn transposed_b() -> Arg {
 
 pub(in crate::run) fn blocks() -> Arg {
     choice::<BlocksArg>("blocks", "ORDER", "The order of evaluation").long("order")
+}
+
+/// Orders of convolutions.
+pub(in crate::run) fn chains() -> Arg {
+    let orders = [BlocksArg::Blocks, BlocksArg::Chain].iter().filter_map(BlocksArg::to_possible_value);
+    let parser = PossibleValuesParser::new(orders).try_map(|name| BlocksArg::from_str(&name, false));
+    arg("blocks", "ORDER", "The order of evaluation").long("order").value_parser(parser)
 }

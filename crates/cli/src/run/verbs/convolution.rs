@@ -24,7 +24,7 @@ pub(super) const VERBS: &[Verb] = &[Verb {
         options::flipped,
         options::transposed,
         options::by_transforms,
-        options::blocks,
+        options::chains,
     ],
     plan: convolution,
     bench: "convolve/3x3",

@@ -13,6 +13,8 @@ pub struct Matrix<I> {
     pub(in crate::patterns) batch: Option<u64>,
     /// Elements that the input has to have, where rows and columns do not say it.
     pub(in crate::patterns) reach: Option<u64>,
+    /// Whether the step from a row to the next is a leading dimension.
+    is_led: bool,
 }
 
 /// Elements from a row, a column and a matrix to the next.
@@ -52,7 +54,15 @@ impl Steps {
 /// # Ok::<(), isowarp::Error>(())
 /// ```
 pub fn matrix<I>(input: I, rows: u64, columns: u64) -> Matrix<I> {
-    Matrix { input, rows, columns, steps: Steps { row: columns, column: 1, batch: rows.saturating_mul(columns) }, batch: None, reach: None }
+    Matrix {
+        input,
+        rows,
+        columns,
+        steps: Steps { row: columns, column: 1, batch: rows.saturating_mul(columns) },
+        batch: None,
+        reach: None,
+        is_led: false,
+    }
 }
 
 impl<I> Matrix<I> {
@@ -65,12 +75,12 @@ impl<I> Matrix<I> {
     /// The same with rows so many elements apart, at least as many as there are columns: the leading dimension. It goes before
     /// [`transposed`](Self::transposed).
     pub fn leading(self, step: u64) -> Self {
-        self.steps(step, 1)
+        Self { is_led: true, ..self.steps(step, 1) }
     }
 
     /// The same with rows and columns so many elements apart: `steps(1, rows)` is a column-major matrix. Elements may be met more than once.
     pub fn steps(self, row: u64, column: u64) -> Self {
-        Self { steps: Steps { row, column, ..self.steps }, ..self }
+        Self { steps: Steps { row, column, ..self.steps }, is_led: false, ..self }
     }
 
     /// So many matrices, one after the other: the next one begins where a row more would.
@@ -94,7 +104,9 @@ impl<I> Matrix<I> {
     pub(in crate::patterns) fn check(&self) -> Result<()> {
         let Self { rows, columns, steps: Steps { row, column, .. }, .. } = *self;
         let short = |size: u64, step: u64, count: u64| count > 1 && step != 0 && step < size;
-        if (column == 1 && row != 1 && short(columns, row, rows)) || (row == 1 && column != 1 && short(rows, column, columns)) {
+        // Elements may be met more than once where both steps are 1, but for a leading dimension of 1.
+        let is_one = self.is_led && (row, column) == (1, 1) && rows > 1 && columns > 1;
+        if is_one || (column == 1 && row != 1 && short(columns, row, rows)) || (row == 1 && column != 1 && short(rows, column, columns)) {
             let (size, step) = if column == 1 { (columns, row) } else { (rows, column) };
             return Err(Error::InvalidArgument { what: "leading dimension", reason: format!("lines of {size} elements are {step} apart") });
         }
