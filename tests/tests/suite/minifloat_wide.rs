@@ -71,7 +71,7 @@ impl Bits {
             (0, 0) => return sign,
             _ => {}
         }
-        // The value is the significand times a power of two, and the unit is another one, which places above.
+        // The value is the significand times a power of two; the unit is another power, so many places above.
         let (significand, exponent) = if field == 0 { (fraction, -1074) } else { (fraction | 1 << 52, field - 1075) };
         let unit = (exponent + 63 - significand.leading_zeros() as i32 - m as i32).max(self.least());
         let places = unit - exponent;

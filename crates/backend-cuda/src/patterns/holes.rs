@@ -365,7 +365,7 @@ impl Holes<'_> {
             {
                 return PtxValue { reg: args[usize::from(twin)].reg.clone(), ty: dtype.ty() };
             }
-            fetch(p, &param, places[k], dtype, at.index)
+            fetch(p, param, places[k], dtype, at.index)
         })
     }
 
@@ -395,7 +395,7 @@ fn load_leaf(p: &mut Ptx, site: &Site<'_>, at: usize, shape: Shape, count: usize
     let param = site.param;
     match shape {
         Shape::Value(ty) => {
-            let bits = param_u64(p, &param, at);
+            let bits = param_u64(p, param, at);
             let v = match (ty, ty.words()) {
                 (Ty::Bool, _) => p.emit(ty, |o| format!("setp.ne.u64 {o}, {}, 0", bits.reg)),
                 (_, 1) => p.emit(ty, |o| format!("cvt.u32.u64 {o}, {}", bits.reg)),
@@ -411,18 +411,18 @@ fn load_leaf(p: &mut Ptx, site: &Site<'_>, at: usize, shape: Shape, count: usize
             .collect(),
         Shape::Array(d, _) => vec![PtxValue { reg: String::new(), ty: d.ty() }; count],
         Shape::Broadcast(d) => {
-            let base = param_u64(p, &param, at);
+            let base = param_u64(p, param, at);
             let v = load1(p, d, &base.reg, 0);
             vec![widen(p, d, &v); count]
         }
         Shape::Vector(d) if count == 4 => {
-            let base = param_u64(p, &param, at);
+            let base = param_u64(p, param, at);
             let address = p.emit(Ty::U64, |o| format!("mad.lo.u64 {o}, {i}, {}, {}", d.size_bytes(), base.reg));
             load4(p, d, &address.reg).iter().map(|v| widen(p, d, v)).collect()
         }
         Shape::Vector(d) | Shape::Strided(d) => {
-            let base = param_u64(p, &param, at);
-            let stride = param_u64(p, &param, at + 8);
+            let base = param_u64(p, param, at);
+            let stride = param_u64(p, param, at + 8);
             let first = p.emit(Ty::U64, |o| format!("mad.lo.u64 {o}, {i}, {}, {}", stride.reg, base.reg));
             let mut addresses = vec![first];
             for e in 1..count {
