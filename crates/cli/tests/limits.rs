@@ -197,17 +197,18 @@ fn a_limit_on_threads_gives_fewer_threads() {
     }
 }
 
-/// A header of a BMP file of 100,000 x 100,000 pixels, and none of them.
+/// A header of a BMP file of 65,000 x 65,000 pixels, and none of them, for a process that may take 1 GB.
 #[test]
 fn an_image_that_is_larger_than_the_memory_is_an_error_that_names_both_sizes() {
     let folder = Folder::new();
     let words = |all: &[u32]| all.iter().flat_map(|w| w.to_le_bytes()).collect::<Vec<u8>>();
-    let header = [b"BM".to_vec(), words(&[54, 0, 54, 40, 100_000, 100_000, 1 | 24 << 16, 0, 0, 0, 0, 0, 0])].concat();
+    let header = [b"BM".to_vec(), words(&[54, 0, 54, 40, 65_000, 65_000, 1 | 24 << 16, 0, 0, 0, 0, 0, 0])].concat();
     fs::write(folder.path("huge.bmp"), header).expect("a file");
-    let mut command = Command::new(env!("CARGO_BIN_EXE_isowarp"));
+    let mut command = Command::new("sh");
+    command.args(["-c", "ulimit -d 1000000; exec \"$@\"", "sh", env!("CARGO_BIN_EXE_isowarp")]);
     command.args(["image", "identity", "--backend", "cpu", "--in", "huge.bmp", "--out", "out.png"]);
     let output = command.current_dir(folder.0.path()).output().expect("it runs");
     assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
-    assert!(stderr(&output).contains("takes 30000000000 bytes of memory, and may take"), "{}", stderr(&output));
+    assert!(stderr(&output).contains("takes 12675000000 bytes of memory, and may take"), "{}", stderr(&output));
     assert!(!folder.path("out.png").exists());
 }
