@@ -1,7 +1,7 @@
 // Convolutions of planes: C(y, x) is the sum over the taps of a filter, row by row, of weight times element, in blocks of taps. A block is a chain of fma that
 // starts with +0; blocks are added left to right. Integers wrap. A block of threads takes a tile of results, and a thread R rows of EACH neighbours. The
-// elements that the tile reads lie in shared memory, by the border's rule; a row of them is read once for all rows of results that have taps there. What limits a
-// thread is what it reads from there, 16 bytes a lane and cycle of four: so it has 8 neighbours, which share their elements and weights.
+// elements that the tile reads lie in shared memory, by the border's rule; a row of them is read once for all rows of results that have taps there. Shared
+// memory gives 128 bytes a cycle, also where all lanes read one weight, which is the limit: so a thread has 8 neighbours, which share what they read.
 #include "contract.cuh"
 
 namespace of = params::convolve;

@@ -115,15 +115,17 @@ fn index_and_fetches_fill_a_map() {
     check_map(&func, &leaves, &[Shape::Vector(DType::U32), Shape::Vector(DType::F16)]);
 }
 
+/// The body of a map's hole, for so many neighbours.
+fn body(load: &Func, leaves: &[Shape], out: Shape, (count, name): (usize, &'static str)) -> String {
+    let site = Site { entry: "map_vec", param: "p0", name, regs: vec!["%rd1"], index: 0 };
+    Holes { load, leaves, outs: &[out], numerics: Numerics::Strict }.body(count, &site).expect("a plain operator has a body")
+}
+
 #[test]
 fn narrow_integers_are_loaded_with_their_sign_and_compared_with_it() {
     let (signed, unsigned) = (one(|x: Expr<i32>| x), one(|x: Expr<u32>| x));
     let holes = |dtype: DType, shape: Shape, count: usize, name: &'static str| {
-        let load = if dtype.ty() == Ty::I32 { &signed } else { &unsigned };
-        let holes = Holes { load, leaves: &[shape], outs: &[shape], numerics: Numerics::Strict };
-        holes
-            .body(count, &Site { entry: "map_vec", param: "map_vec_param_0", name, regs: vec!["%rd1"], index: 0 })
-            .expect("a plain operator has a body")
+        body(if dtype.ty() == Ty::I32 { &signed } else { &unsigned }, &[shape], shape, (count, name))
     };
     for (dtype, load, store) in [(DType::I8, "s8", "u8"), (DType::I16, "s16", "u16"), (DType::U8, "u8", "u8"), (DType::U16, "u16", "u16")] {
         let four = holes(dtype, Shape::Vector(dtype), 4, "body4");
@@ -135,13 +137,7 @@ fn narrow_integers_are_loaded_with_their_sign_and_compared_with_it() {
             Ty::I32 => one(|(a, b): (Expr<i32>, Expr<i32>)| a.lt(b)),
             _ => one(|(a, b): (Expr<u32>, Expr<u32>)| a.lt(b)),
         };
-        let site = Site {
-            entry: "sort_by_tile_k4_p0",
-            param: "sort_by_tile_k4_p0_param_0",
-            name: "before",
-            regs: vec!["%r1", "%r2", "%r3"],
-            index: 0,
-        };
+        let site = Site { entry: "sort_by_tile_k4_p0", param: "p0", name: "before", regs: vec!["%r1", "%r2", "%r3"], index: 0 };
         let text = super::holes::before(&order, dtype, Numerics::Strict, &site).expect("a plain order");
         assert_eq!(text.matches(&format!("cvt.s32.{load} ")).count(), if dtype.ty() == Ty::I32 { 2 } else { 0 }, "{text}");
     }
@@ -158,10 +154,7 @@ fn a_neighbour_that_the_group_has_loaded_is_not_fetched_again() {
     .expect("a plain operator traces");
     let loads = |twin| {
         let leaves = [Shape::Vector(DType::F32), Shape::Array(DType::F32, twin), Shape::Index(Ty::U32)];
-        let holes = Holes { load: &func, leaves: &leaves, outs: &[Shape::Vector(DType::F32)], numerics: Numerics::Strict };
-        let text = holes
-            .body(4, &Site { entry: "map_vec", param: "map_vec_param_0", name: "body4", regs: vec!["%rd1"], index: 0 })
-            .expect("a plain operator has a body");
+        let text = body(&func, &leaves, Shape::Vector(DType::F32), (4, "body4"));
         text.matches("ld.global.b32").count()
     };
     // Of the elements before four the first is outside them, and of those two behind them the last two.
@@ -180,10 +173,7 @@ fn an_element_that_four_neighbours_share_is_fetched_once() {
     })
     .expect("a plain operator traces");
     let leaves = [Shape::Array(DType::U32, None), Shape::Value(Ty::U32), Shape::Index(Ty::U32)];
-    let holes = Holes { load: &func, leaves: &leaves, outs: &[Shape::Vector(DType::U32)], numerics: Numerics::Strict };
-    let text = holes
-        .body(4, &Site { entry: "map_vec", param: "map_vec_param_0", name: "body4", regs: vec!["%rd1"], index: 0 })
-        .expect("a plain operator has a body");
+    let text = body(&func, &leaves, Shape::Vector(DType::U32), (4, "body4"));
     assert_eq!(text.matches("ld.global.b32").count(), 2 + 4, "{text}");
     check_map(&func, &leaves, &[Shape::Vector(DType::U32)]);
 }
