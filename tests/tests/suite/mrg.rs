@@ -56,9 +56,26 @@ fn the_first_numbers_are_lecuyers() {
     });
 }
 
+/// Numbers that cuRAND's headers computed on the host (`data/mrg.py`).
+#[test]
+fn numbers_of_curands_seeds_subsequences_and_offsets_are_curands() {
+    let cases: Vec<serde_json::Value> = serde_json::from_str(include_str!("../../data/mrg.json")).expect("JSON");
+    assert_eq!(cases.len(), 9);
+    each(|d| {
+        for case in &cases {
+            let of = |name: &str| case[name].as_u64().expect("a number");
+            let words: Vec<u32> = serde_json::from_value(case["words"].clone()).expect("words");
+            let r = Mrg32k3a::curand(d, of("seed")).unwrap().substream(of("subsequence")).skip(of("offset"));
+            let found = d.map(r.uniform::<u32>(words.len() as u64), |x| x).unwrap().read_blocking().unwrap();
+            assert_eq!(found, words, "{} {} {}", of("seed"), of("subsequence"), of("offset"));
+        }
+    });
+}
+
 #[test]
 fn seeds_that_are_none_are_refused() {
     let d = Cpu::new();
+    assert!(matches!(Mrg32k3a::curand(&d, 0xaaaa_aaaa_5555_5555), Err(Error::InvalidArgument { what: "seed", .. })));
     for seed in [[0, 0, 0, 1, 1, 1], [1, 1, 1, 0, 0, 0], [4_294_967_087, 1, 1, 1, 1, 1], [1, 1, 1, 1, 1, 4_294_944_443]] {
         assert!(matches!(Mrg32k3a::new(&d, seed), Err(Error::InvalidArgument { what: "seed", .. })), "{seed:?}");
     }

@@ -98,6 +98,28 @@ impl<B: Backend> Mrg32k3a<B> {
         Ok(Self { table: device.upload(&table)?, state })
     }
 
+    /// cuRAND's generator of this seed: its subsequences, below 2^51, are [`substream`](Self::substream)s, its offsets [`skip`](Self::skip), and the words are those of
+    /// `curand_MRG32k3a`, of which cuRAND makes floats by a factor of its own.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # use isowarp::random::Mrg32k3a;
+    /// # let dev = isowarp::Cpu::new();
+    /// // `curand_init(0, 0, 0, &state)`, whose state is L'Ecuyer's.
+    /// let r = Mrg32k3a::curand(&dev, 0)?;
+    /// assert_eq!(dev.map(r.uniform::<u32>(2), |x| x)?.read_blocking()?, [545508589, 1368065410]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] for 0xaaaaaaaa55555555, of which cuRAND makes a state of zeros.
+    pub fn curand(device: &B, seed: u64) -> Result<Self> {
+        const START: u64 = 12_345;
+        let (x, y) = (u64::from(seed as u32 ^ 0x5555_5555), seed >> 32 ^ 0xaaaa_aaaa);
+        let word = |k: usize, factor: u64| if seed == 0 { START as u32 } else { (factor * START % modulus(k)) as u32 };
+        Self::new(device, [word(0, x), word(0, y), word(0, x), word(1, y), word(1, x), word(1, y)])
+    }
+
     /// So many numbers further on.
     #[must_use]
     pub fn skip(&self, numbers: u64) -> Self {
