@@ -1,6 +1,6 @@
-// Fixed-point products of matrices. A number is scaled by the greatest magnitude of its row of A, or column of B, rounded to 30 bits, and cut into four balanced
-// digits of base 256. Of the products of digits those of the four highest levels are summed, exactly, and the sum is rounded once. A packed word has the digits
-// of four numbers in ascending k, in a vector of the four planes; rows and columns of zeros fill the last tile.
+// Operands in words, and fixed-point products of matrices. A number is scaled by the greatest magnitude of its row of A, or column of B, rounded to 30 bits,
+// and cut into four balanced digits of base 256. Of the products of digits those of the four highest levels are summed, exactly, and the sum is rounded once.
+// A packed word has the digits of four numbers in ascending k, in a vector of the four planes; rows and columns of zeros fill the last tile.
 
 const SIDE = 64u;          // rows of a tile
 const PART = 256u;         // k of a part of a row whose greatest magnitude is found by itself
@@ -13,6 +13,7 @@ const NOT_FINITE = 255u;   // exponent of a row with an infinite number or NaN
 var<workgroup> most: array<atomic<u32>, 64>;
 {% else %}
 var<workgroup> cells: array<u32, {{ 64 * 33 }}>;
+{% if kind == 1 %}
 var<workgroup> exponents_of_rows: array<u32, 64>;
 
 // The four digits of a number of a row whose greatest magnitude has this exponent, the highest one in the lowest byte.
@@ -35,6 +36,7 @@ fn digits(bits: u32, exponent: u32) -> u32 {
     return select(word | u32(left & 255), 0u, exponent == NOT_FINITE);
 }
 {% endif %}
+{% endif %}
 
 // Groups take tiles along k, then tiles of rows, then matrices. Neighbours of a tile's cells are neighbours in memory.
 @compute @workgroup_size(256)
@@ -51,7 +53,7 @@ fn contract_{{ "pack" if step == 1 else "greatest" }}(
     let tiles = parts;
     let k0 = index % tiles * PART;
 {% else %}
-    let tiles = args.pitch * 4u / SIDE;
+    let tiles = args.pitch * {{ 2 if halves else 4 }}u / SIDE;
     let k0 = index % tiles * SIDE;
 {% endif %}
     let row0 = index / tiles % (args.padded / SIDE) * SIDE;
@@ -80,6 +82,7 @@ fn contract_{{ "pack" if step == 1 else "greatest" }}(
         greatest[(batch * parts + index % tiles) * args.padded + row0 + lane] = atomicLoad(&most[lane]);
     }
 {% else %}
+{% if kind == 1 %}
     if (lane < SIDE) {
         var most = 0u;
         for (var part = 0u; part < parts; part++) {
@@ -91,6 +94,7 @@ fn contract_{{ "pack" if step == 1 else "greatest" }}(
             exponents[args.exponents + batch * args.padded + row0 + lane] = exponent;
         }
     }
+{% endif %}
     // Two halves of a tile, one after the other.
     for (var half = 0u; half < 2u; half++) {
         let k = k0 + half * {{ depth }}u;
@@ -100,12 +104,19 @@ fn contract_{{ "pack" if step == 1 else "greatest" }}(
             let q = select(x / SIDE, x % {{ depth }}u, along);
             var word = 0u;
             if ((row0 + i < args.rows) & (k + q < args.terms)) {
-                let bits = bitcast<u32>(load_{{ name }}1(first + args.row * (row0 + i) + args.column * (k + q)));
-                word = digits(bits, exponents_of_rows[i]);
+                let value = load_{{ name }}1(first + args.row * (row0 + i) + args.column * (k + q));
+{% if kind == 1 %}
+                word = digits(bitcast<u32>(value), exponents_of_rows[i]);
+{% elif halves %}
+                word = pack2x16float(vec2<f32>(value, 0.0));
+{% else %}
+                word = u32(value) & 255u;
+{% endif %}
             }
             cells[i * 33u + q] = word;
         }
         workgroupBarrier();
+{% if kind == 1 %}
         for (var x = lane; x < SIDE * {{ depth // 4 }}u; x += 256u) {
             let i = x / {{ depth // 4 }}u;
             let w = x % {{ depth // 4 }}u;
@@ -116,6 +127,18 @@ fn contract_{{ "pack" if step == 1 else "greatest" }}(
             }
             packed[(batch * args.padded + row0 + i) * args.pitch + k / 4u + w] = planes;
         }
+{% else %}
+{% set each = 2 if halves else 4 %}
+        for (var x = lane; x < SIDE * {{ depth // each }}u; x += 256u) {
+            let i = x / {{ depth // each }}u;
+            let w = x % {{ depth // each }}u;
+            var word = 0u;
+            for (var e = 0u; e < {{ each }}u; e++) {
+                word |= cells[i * 33u + {{ each }}u * w + e] << ({{ 32 // each }}u * e);
+            }
+            packed[(batch * args.padded + row0 + i) * args.pitch + k / {{ each }}u + w] = word;
+        }
+{% endif %}
     }
 {% endif %}
 }
@@ -137,51 +160,7 @@ fn levels(x: vec4<u32>, y: vec4<u32>) -> vec4<i32> {
     );
 }
 
-// The sum of two numbers of 64 bits, the low word first.
-fn sum64(a: vec2<u32>, b: vec2<u32>) -> vec2<u32> {
-    let low = a.x + b.x;
-    return vec2<u32>(low, a.y + b.y + select(0u, 1u, low < a.x));
-}
-
-// A number of 64 bits with the sums of the levels, each 256 times as much as the one after it.
-fn joined(l: vec4<i32>) -> vec2<u32> {
-    let high = sum64(vec2<u32>(u32(l.x) << 24u, u32(l.x >> 8u)), vec2<u32>(u32(l.y) << 16u, u32(l.y >> 16u)));
-    return sum64(sum64(high, vec2<u32>(u32(l.z) << 8u, u32(l.z >> 24u))), vec2<u32>(u32(l.w), u32(l.w >> 31u)));
-}
-
-// `all` 2^`exponent`, rounded once, as bits.
-fn rounded(all: vec2<u32>, exponent: i32) -> u32 {
-    let negative = (all.y >> 31u) == 1u;
-    let whole = select(all, sum64(~all, vec2<u32>(1u, 0u)), negative);
-    let length = select(32u - countLeadingZeros(whole.x), 64u - countLeadingZeros(whole.y), whole.y != 0u);
-    let top = i32(length) - 1 + exponent;
-    let unit = max(top - 23, -149);
-    let shift = unit - exponent;
-    // Kept bits are at most 24. Bits that are shifted out are those of `rest`, from the highest one on.
-    var kept = 0u;
-    var rest = vec2<u32>();
-    if (shift <= 0) {
-        kept = whole.x << u32(-shift);
-    } else if (shift < 32) {
-        kept = (whole.x >> u32(shift)) | (whole.y << u32(32 - shift));
-        rest = vec2<u32>(0u, whole.x << u32(32 - shift));
-    } else if (shift == 32) {
-        kept = whole.y;
-        rest = vec2<u32>(0u, whole.x);
-    } else if (shift < 64) {
-        kept = whole.y >> u32(shift - 32);
-        rest = vec2<u32>(whole.x, whole.y << u32(64 - shift));
-    } else if (shift == 64) {
-        rest = whole;
-    }
-    let half = 0x80000000u;
-    let above = (rest.y > half) | ((rest.y == half) & (rest.x != 0u));
-    let tie = (rest.y == half) & (rest.x == 0u);
-    kept += select(0u, 1u, above | (tie & ((kept & 1u) == 1u)));
-    // The highest bit of a normal number's mantissa adds one to the exponent, and so does what carries beyond.
-    let bits = min(select(0u, u32(min(unit + 149, 255)) << 23u, top >= -126) + kept, 0x7f800000u);
-    return select(bits | select(0u, 0x80000000u, negative), 0u, length == 0u);
-}
+{% include "contract_rounded.wgsl" %}
 
 @compute @workgroup_size(256)
 fn contract_fixed(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>, @builtin(local_invocation_index) lane: u32) {

@@ -219,3 +219,114 @@ fn iw_sqrt64(x: f64) -> f64 {
     }
     return iw_pack64(0lu, (e - i32(odd)) / 2i, (root << 8u) | select(0lu, 1lu, rest != 0lu));
 }
+
+//@ iw_exact_add_f64: iw_fma64
+// Exact forms for devices that take subnormal numbers for zeros, where `iw_fma64` is that of integers.
+fn iw_exact_add_f64(a: f64, b: f64) -> f64 {
+    return iw_fma64(a, bitcast<f64>(0x3ff0000000000000lu), b);
+}
+
+//@ iw_exact_sub_f64: iw_fma64
+fn iw_exact_sub_f64(a: f64, b: f64) -> f64 {
+    return iw_fma64(b, bitcast<f64>(0xbff0000000000000lu), a);
+}
+
+//@ iw_exact_mul_f64: iw_fma64
+// A sum with -0 leaves the sign of a zero as it is.
+fn iw_exact_mul_f64(a: f64, b: f64) -> f64 {
+    return iw_fma64(a, b, bitcast<f64>(0x8000000000000000lu));
+}
+
+//@ iw_exact_mul_rn_f64: iw_exact_mul_f64
+fn iw_exact_mul_rn_f64(a: f64, b: f64) -> f64 {
+    return iw_exact_mul_f64(a, b);
+}
+
+//@ iw_value_order64:
+// Integers in the order of the numbers, both zeros alike.
+fn iw_value_order64(x: f64) -> i64 {
+    let size = bitcast<i64>(x) & 0x7fffffffffffffffli;
+    return select(size, -size, bitcast<i64>(x) < 0li);
+}
+
+//@ iw_ordered64:
+// Whether neither is NaN.
+fn iw_ordered64(a: f64, b: f64) -> bool {
+    return max(bitcast<u64>(a) & 0x7ffffffffffffffflu, bitcast<u64>(b) & 0x7ffffffffffffffflu) <= 0x7ff0000000000000lu;
+}
+
+//@ iw_exact_lt_f64: iw_value_order64 iw_ordered64
+fn iw_exact_lt_f64(a: f64, b: f64) -> bool {
+    return (iw_value_order64(a) < iw_value_order64(b)) & iw_ordered64(a, b);
+}
+
+//@ iw_exact_le_f64: iw_value_order64 iw_ordered64
+fn iw_exact_le_f64(a: f64, b: f64) -> bool {
+    return (iw_value_order64(a) <= iw_value_order64(b)) & iw_ordered64(a, b);
+}
+
+//@ iw_exact_eq_f64: iw_value_order64 iw_ordered64
+fn iw_exact_eq_f64(a: f64, b: f64) -> bool {
+    return (iw_value_order64(a) == iw_value_order64(b)) & iw_ordered64(a, b);
+}
+
+//@ iw_exact_ne_f64: iw_exact_eq_f64
+fn iw_exact_ne_f64(a: f64, b: f64) -> bool {
+    return !iw_exact_eq_f64(a, b);
+}
+
+//@ iw_floor_bits64:
+fn iw_floor_bits64(bits: u64) -> u64 {
+    let size = bits & 0x7ffffffffffffffflu;
+    let negative = bits > 0x8000000000000000lu;
+    // The bits below the point; adding one above them carries into the exponent where it has to.
+    let fraction = 0xffffffffffffflu >> ((u32(size >> 52u) - 1023u) & 63u);
+    let down = select(0lu, fraction + 1lu, negative & ((bits & fraction) != 0lu));
+    let whole = select((bits & ~fraction) + down, bits, size >= 0x4330000000000000lu);
+    return select(whole, select(bits & 0x8000000000000000lu, 0xbff0000000000000lu, negative), size < 0x3ff0000000000000lu);
+}
+
+//@ iw_exact_floor_f64: iw_floor_bits64
+fn iw_exact_floor_f64(x: f64) -> f64 {
+    return bitcast<f64>(iw_floor_bits64(bitcast<u64>(x)));
+}
+
+//@ iw_exact_ceil_f64: iw_floor_bits64
+fn iw_exact_ceil_f64(x: f64) -> f64 {
+    return bitcast<f64>(iw_floor_bits64(bitcast<u64>(x) ^ 0x8000000000000000lu) ^ 0x8000000000000000lu);
+}
+
+//@ iw_exact_cast_f64_bool:
+fn iw_exact_cast_f64_bool(x: f64) -> bool {
+    return (bitcast<u64>(x) << 1u) != 0lu;
+}
+
+//@ iw_exact_cast_f64_f32:
+fn iw_exact_cast_f64_f32(x: f64) -> f32 {
+    let bits = bitcast<u64>(x);
+    let size = bits & 0x7ffffffffffffffflu;
+    let sign = u32(bits >> 32u) & 0x80000000u;
+    // One less than the exponent of the result, to which the highest bit adds one; below it more bits fall off.
+    let e = i32(u32(size >> 52u)) - 897i;
+    let shift = 29u + u32(clamp(-e, 0i, 26i));
+    let significand = (size & 0xffffffffffffflu) | 0x10000000000000lu;
+    let kept = u32(significand >> shift);
+    let rest = significand & ((1lu << shift) - 1lu);
+    let half = 1lu << (shift - 1u);
+    let up = (rest > half) | ((rest == half) & ((kept & 1u) != 0u));
+    let rounded = (u32(max(e, 0i)) << 23u) + kept + select(0u, 1u, up);
+    let finite = select(rounded, 0x7f800000u, size >= 0x47f0000000000000lu);
+    return bitcast<f32>(select(sign | finite, 0x7fc00000u, size > 0x7ff0000000000000lu));
+}
+
+//@ iw_exact_cast_f32_f64: iw_exact_leading_zeros_u32
+fn iw_exact_cast_f32_f64(x: f32) -> f64 {
+    let bits = bitcast<u32>(x);
+    let size = bits & 0x7fffffffu;
+    let zeros = iw_exact_leading_zeros_u32(size);
+    let subnormal = (u64(905u - zeros) << 52u) | ((u64(size) << (21u + zeros)) & 0xffffffffffffflu);
+    let normal = (u64(size) << 29u) + 0x3800000000000000lu;
+    let number = select(normal, select(subnormal, 0lu, size == 0u), size < 0x800000u);
+    let special = select(0x7ff0000000000000lu, 0x7ff8000000000000lu, size > 0x7f800000u);
+    return bitcast<f64>((u64(bits & 0x80000000u) << 32u) | select(number, special, size >= 0x7f800000u));
+}

@@ -7,7 +7,7 @@
 mod dense;
 mod sorts;
 
-use dense::{BLOCKS, CHOLESKY, CONTRACT, CONTRACT_FIXED, CONVOLVE, CONVOLVE_LAYER, ELIMINATE, FFT, PANEL};
+use dense::{BLOCKS, CHOLESKY, CONTRACT, CONTRACT_COOPERATIVE, CONTRACT_FIXED, CONVOLVE, CONVOLVE_LAYER, ELIMINATE, FFT, PANEL};
 use sorts::TOP_K;
 pub use sorts::{MERGE, MERGE_SORT, MERGE_SORT_WINDOWS, SEARCH, SEGMENTED_SORT, SORT};
 
@@ -44,9 +44,10 @@ pub fn expand(template: &Template, holes: &BTreeMap<&str, u32>) -> Result<String
 }
 
 /// Parts that templates include.
-const PARTS: [(&str, &str); 28] = [
+const PARTS: [(&str, &str); 29] = [
     ("contract_add_block.wgsl", include_str!("contract_add_block.wgsl")),
     ("contract_risky.wgsl", include_str!("contract_risky.wgsl")),
+    ("contract_rounded.wgsl", include_str!("contract_rounded.wgsl")),
     ("contract_steps.wgsl", include_str!("contract_steps.wgsl")),
     ("element_at.wgsl", include_str!("element_at.wgsl")),
     ("fft_two.wgsl", include_str!("fft_two.wgsl")),
@@ -90,6 +91,7 @@ pub fn shared(name: &str) -> Option<Shader> {
         "contract_greatest" => (CONTRACT_FIXED, "contract_greatest", &[("step", 0)]),
         "contract_pack" => (CONTRACT_FIXED, "contract_pack", &[("step", 1)]),
         "contract_fixed" => (CONTRACT_FIXED, "contract_fixed", &[("step", 2)]),
+        "contract_cooperative" => (CONTRACT_COOPERATIVE, "contract_cooperative", &[]),
         "convolve" => (CONVOLVE, "convolve", &[]),
         "convolve_layer" => (CONVOLVE_LAYER, "convolve_layer", &[]),
         "fft" => (FFT, "fft", &[]),

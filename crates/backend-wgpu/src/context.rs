@@ -93,6 +93,9 @@ pub(crate) struct Context {
 /// Features that decide what is refused: without the first, floats may not be proven on Vulkan, and the others are element types.
 const DECISIVE: wgpu::Features = wgpu::Features::PASSTHROUGH_SHADERS.union(wgpu::Features::SHADER_F64).union(wgpu::Features::SHADER_INT64);
 
+/// Matrix instructions of subgroups: experimental in wgpu, so that an application's device is never asked for them.
+const MATRICES: wgpu::Features = wgpu::Features::EXPERIMENTAL_COOPERATIVE_MATRIX;
+
 /// Every feature that some kernel has a faster or wider form for.
 pub(crate) fn useful_features() -> wgpu::Features {
     use wgpu::Features as F;
@@ -252,12 +255,17 @@ type Opened = std::result::Result<(wgpu::Device, wgpu::Queue), wgpu::RequestDevi
 impl Context {
     /// Opens one adapter with every useful feature and its full limits.
     pub(crate) async fn from_adapter(adapter: &Adapter, options: &Options) -> Result<Self> {
-        let features = adapter.handle.features() & useful_features() & !options.without;
+        let features = adapter.handle.features() & (useful_features() | MATRICES) & !options.without;
         let descriptor = wgpu::DeviceDescriptor {
             label: Some("isowarp"),
             required_features: features,
             required_limits: adapter.handle.limits(),
-            experimental_features: wgpu::ExperimentalFeatures::disabled(),
+            // SAFETY: the one experimental feature that is asked for is reached by kernels of this library alone, which the adapter's own answers are checked for.
+            experimental_features: if features.contains(MATRICES) {
+                unsafe { wgpu::ExperimentalFeatures::enabled() }
+            } else {
+                wgpu::ExperimentalFeatures::disabled()
+            },
             memory_hints: wgpu::MemoryHints::Performance,
             trace: wgpu::Trace::Off,
         };

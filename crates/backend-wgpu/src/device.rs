@@ -180,8 +180,7 @@ impl Wgpu {
         probe::fma_prelude(self.shared.caps.fma)
     }
 
-    /// Returns the context that the device is made of, for tests of the probe.
-    #[cfg(test)]
+    /// Returns the context that the device is made of.
     pub(crate) fn context(&self) -> &Context {
         &self.shared.context
     }

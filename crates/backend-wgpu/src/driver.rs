@@ -19,6 +19,8 @@ pub(crate) struct DriverFacts {
     pub(crate) compute_units: u32,
     /// Bytes of the largest device-local heap.
     pub(crate) memory_bytes: u64,
+    /// Rows, columns and terms of a subgroup's matrix instructions, by [`MatrixFactors`](isowarp_core::launch::MatrixFactors).
+    pub(crate) matrices: [Option<[u32; 3]>; 3],
 }
 
 #[cfg(not(any(target_family = "wasm", target_vendor = "apple")))]
@@ -80,10 +82,31 @@ mod vulkan {
             out.bounds_buffers = robust.robust_buffer_access2 != 0;
         }
 
+        if enabled(ash::khr::cooperative_matrix::NAME) {
+            out.matrices = matrices(hal.shared_instance().entry(), instance, physical);
+        }
+
         // SAFETY: as for the properties.
         let memory = unsafe { instance.get_physical_device_memory_properties(physical) };
         out.memory_bytes = local_heaps(&memory).map(|(_, size)| size).max().unwrap_or(0);
         out
+    }
+
+    /// Sizes of matrices of halves, signed and unsigned bytes: of those that a subgroup multiplies the ones next to 16 rows and columns.
+    fn matrices(entry: &ash::Entry, instance: &ash::Instance, physical: vk::PhysicalDevice) -> [Option<[u32; 3]>; 3] {
+        use vk::ComponentTypeKHR as Type;
+        let extension = ash::khr::cooperative_matrix::Instance::new(entry, instance);
+        // SAFETY: the extension is enabled, so that its functions are loaded, and `physical` is of `instance`.
+        let all = unsafe { extension.get_physical_device_cooperative_matrix_properties(physical) }.unwrap_or_default();
+        let types = [(Type::FLOAT16, Type::FLOAT32), (Type::SINT8, Type::SINT32), (Type::UINT8, Type::UINT32)];
+        types.map(|(factor, sum)| {
+            let fits = |p: &&vk::CooperativeMatrixPropertiesKHR<'_>| {
+                let is_typed = [p.a_type, p.b_type] == [factor; 2] && [p.c_type, p.result_type] == [sum; 2];
+                is_typed && p.scope == vk::ScopeKHR::SUBGROUP && p.saturating_accumulation == 0
+            };
+            let shapes = all.iter().filter(fits).map(|p| [p.m_size, p.n_size, p.k_size]);
+            shapes.min_by_key(|&[m, n, _]| m.abs_diff(16) + n.abs_diff(16))
+        })
     }
 
     /// Bytes of device-local memory that are free for this process, where the driver keeps a budget.

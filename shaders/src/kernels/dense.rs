@@ -10,17 +10,31 @@ pub(super) const CONTRACT: Template = Template {
     bindings: &[Extra { name: "partials", access: "read_write", ty: "array<Value>", when: Some("split or step > 0") }],
 };
 
-/// P10, fixed-point products of matrices: an operand's words have the four digits of four numbers, a plane a component.
+/// P10, operands in words, and fixed-point products of matrices: an operand's words have the four digits of four numbers, a plane a component.
 pub(super) const CONTRACT_FIXED: Template = Template {
     name: "contract_fixed.wgsl",
     text: include_str!("../contract_fixed.wgsl"),
     args: &[],
     bindings: &[
-        Extra { name: "packed", access: "read_write", ty: "array<vec4<u32>>", when: Some("step == 1") },
-        Extra { name: "greatest", access: "read_write", ty: "array<u32>", when: Some("step < 2") },
+        Extra { name: "packed", access: "read_write", ty: "array<vec4<u32>>", when: Some("step == 1 and kind == 1") },
+        Extra { name: "packed", access: "read_write", ty: "array<u32>", when: Some("step == 1 and kind == 0") },
+        Extra { name: "greatest", access: "read_write", ty: "array<u32>", when: Some("step == 0 or (step == 1 and kind == 1)") },
         Extra { name: "packed_a", access: "read_write", ty: "array<vec4<u32>>", when: Some("step == 2") },
         Extra { name: "packed_b", access: "read_write", ty: "array<vec4<u32>>", when: Some("step == 2") },
-        Extra { name: "exponents", access: "read_write", ty: "array<u32>", when: Some("step > 0") },
+        Extra { name: "exponents", access: "read_write", ty: "array<u32>", when: Some("step == 2 or (step == 1 and kind == 1)") },
+    ],
+};
+
+/// P10, products of packed operands by matrix instructions of subgroups.
+pub(super) const CONTRACT_COOPERATIVE: Template = Template {
+    name: "contract_cooperative.wgsl",
+    text: include_str!("../contract_cooperative.wgsl"),
+    args: &[],
+    bindings: &[
+        Extra { name: "packed_a", access: "read_write", ty: "array<vec4<u32>>", when: None },
+        Extra { name: "packed_b", access: "read_write", ty: "array<vec4<u32>>", when: None },
+        Extra { name: "exponents", access: "read_write", ty: "array<u32>", when: Some("digits") },
+        Extra { name: "totals", access: "read_write", ty: "array<vec2<u32>>", when: Some("many") },
     ],
 };
 

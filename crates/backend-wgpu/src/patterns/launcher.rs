@@ -11,14 +11,15 @@ use crate::binds::Binding;
 use crate::buffer::Buffer;
 use crate::device::Wgpu;
 use crate::pipeline::Kernel;
+use crate::probe::matrices;
 use arrayvec::ArrayVec;
 use isowarp_core::backend::{Backend as _, RawBuffer as _};
 use isowarp_core::caps::{DeviceKind, FmaKind, Numerics};
 use isowarp_core::element::Ty;
 use isowarp_core::error::{Error, Result};
 use isowarp_core::launch::{
-    self, Access, Array, Choice, Code, Def, Face, Groups, Items, KernelSpec, Launcher, MatrixInstructions, Piece, Reach, Shader, WgslCode,
-    Work,
+    self, Access, Array, Choice, Code, Def, Face, Groups, Items, KernelSpec, Launcher, MatrixFactors, MatrixInstructions, MatrixShape,
+    Piece, Reach, Shader, WgslCode, Work,
 };
 use isowarp_shaders::kernels::shared;
 use std::sync::Arc;
@@ -407,6 +408,10 @@ impl Launcher for Wgpu {
             matrix_instructions: MatrixInstructions::None,
             product: self.product_shape(),
         }
+    }
+
+    fn matrix_shape(&self, factors: MatrixFactors) -> Option<MatrixShape> {
+        self.patterns().matrices.get_or_init(|| matrices::measure(self.context())).shape(factors)
     }
 }
 

@@ -27,6 +27,7 @@ mod tuning;
 use crate::binds::Binding;
 use crate::device::Wgpu;
 use crate::pipeline::{Kernel, KernelSource};
+use crate::probe::matrices::Matrices;
 pub(crate) use access::from_words;
 use arrayvec::ArrayVec;
 pub(crate) use dialect::Dialect;
@@ -62,6 +63,8 @@ pub(crate) struct Kernels {
     single: Mutex<Option<scan::Single>>,
     /// Workgroups of reductions where tests ask for others than the table's.
     reduce_shape: Mutex<Option<reduce::Shape>>,
+    /// Matrix instructions of subgroups, found out when a product first asks for them.
+    matrices: OnceLock<Matrices>,
     /// Polls of a look-back where tests ask for another number, plus one, else 0.
     patience: AtomicU32,
     /// Dialect that tests take the adapter's arithmetic for, over an `fma` that is made to fit.

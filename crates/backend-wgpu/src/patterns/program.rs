@@ -189,7 +189,13 @@ impl Program<'_> {
         let Writer { calls, text: operators, .. } = w;
         let prelude = isowarp_shaders::prelude(&calls, &mut |name| dialect.resolve(name)).map_err(|e| failed(e.to_string()))?;
 
-        let mut text = String::from("struct Args {\n");
+        let constants: std::collections::BTreeMap<&str, u32> = self.constants.iter().copied().collect();
+        let template = expand(&self.template, &constants).map_err(failed)?;
+        let mut text = String::new();
+        if template.contains("coop_mat") {
+            text.push_str("enable wgpu_cooperative_matrix;\n");
+        }
+        text.push_str("struct Args {\n");
         for m in &members {
             let _ = writeln!(text, "    {m}: u32,");
         }
@@ -202,8 +208,7 @@ impl Program<'_> {
         }
         text.push_str(&prelude);
         text.push_str(&operators);
-        let constants: std::collections::BTreeMap<&str, u32> = self.constants.iter().copied().collect();
-        text.push_str(&expand(&self.template, &constants).map_err(failed)?);
+        text.push_str(&template);
         Ok(text)
     }
 }

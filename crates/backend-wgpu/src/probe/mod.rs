@@ -9,6 +9,7 @@ mod checks;
 mod compositions;
 mod fma;
 mod lanes;
+pub(crate) mod matrices;
 mod operands;
 pub(crate) mod operations;
 pub(crate) mod seeds;
@@ -306,7 +307,7 @@ async fn attempt(context: &mut Context) -> Result<Report> {
         fma_is_fused: fused,
         sums_keep_subnormals,
         repairs: dialect.repairs,
-        unproven: faults.unproven(),
+        unproven: faults.unproven(context.keep_subnormals),
         contracts: !(fact(checks::CONTRACTED) && fact("a * k + b * k")),
         folds_zero: !checks::ZEROS.iter().all(|name| fact(name)),
         folds_nan_test: !fact(checks::NAN_TEST),

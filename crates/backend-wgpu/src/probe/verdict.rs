@@ -84,12 +84,18 @@ impl Faults {
         }
     }
 
-    /// Lists the operations that cannot be trusted, each with a witness.
-    pub(super) fn unproven(&self) -> Vec<(Operation, String)> {
+    /// Lists the operations that cannot be trusted, each with a witness. There is no verdict on wider types alone, so that those that lose subnormal numbers
+    /// are among them where these have to be kept.
+    pub(super) fn unproven(&self, keep_subnormals: bool) -> Vec<(Operation, String)> {
         let mut seen = Operations::NONE;
         let mut out = Vec::new();
         let fma = self.fma.iter().map(|w| (Operation::Fma(Ty::F32), w.clone()));
-        let others = self.all.iter().filter(|f| f.ordinary).flat_map(|f| blamed(f.subject).into_iter().map(|op| (op, f.witness.clone())));
+        let is_wide = |f: &Fault| f.subject.func.any(|_, ty| ty.words() == 2);
+        let others = self
+            .all
+            .iter()
+            .filter(|f| f.ordinary || (keep_subnormals && is_wide(f)))
+            .flat_map(|f| blamed(f.subject).into_iter().map(|op| (op, f.witness.clone())));
         for (op, witness) in fma.chain(others) {
             if !seen.contains(op) {
                 seen.insert(op);

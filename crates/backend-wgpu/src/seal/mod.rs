@@ -4,12 +4,14 @@
 //! Vulkan it is then written as SPIR-V here rather than by wgpu, decorated (`words`), and passed through; passing through skips
 //! wgpu's own checks, so who keeps bounds and zeroes workgroup memory is said here.
 
+pub(crate) mod matrices;
 pub(crate) mod words;
 
 #[cfg(test)]
 pub(crate) use words::instructions;
 
 use isowarp_core::error::{Error, Result};
+use matrices::Matrices;
 use naga::back::spv::ZeroInitializeWorkgroupMemoryMode as Zero;
 use naga::proc::{BoundsCheckPolicies, BoundsCheckPolicy};
 use naga::valid::{Capabilities, ModuleInfo, ValidationFlags, Validator};
@@ -131,6 +133,7 @@ pub struct Parsed {
     name: String,
     module: naga::Module,
     info: ModuleInfo,
+    matrices: Option<Matrices>,
 }
 
 /// The naga capabilities that a device with these features has.
@@ -148,6 +151,7 @@ pub fn capabilities(features: wgpu::Features) -> Capabilities {
         (F::SUBGROUP_BARRIER, Capabilities::SUBGROUP_BARRIER),
         (F::MEMORY_DECORATION_COHERENT, Capabilities::MEMORY_DECORATION_COHERENT),
         (F::MEMORY_DECORATION_VOLATILE, Capabilities::MEMORY_DECORATION_VOLATILE),
+        (F::EXPERIMENTAL_COOPERATIVE_MATRIX, Capabilities::COOPERATIVE_MATRIX),
     ] {
         out.set(capability, features.contains(feature));
     }
@@ -168,7 +172,7 @@ pub fn parse(name: &str, source: &str, capabilities: Capabilities) -> Result<Par
         .subgroup_operations(subgroup_operations(capabilities))
         .validate(&module)
         .map_err(|e| compile(e.emit_to_string_with_path(source, name)))?;
-    Ok(Parsed { name: name.to_owned(), module, info })
+    Ok(Parsed { name: name.to_owned(), module, info, matrices: Matrices::of_text(source) })
 }
 
 fn subgroup_operations(capabilities: Capabilities) -> naga::valid::SubgroupOperationSet {
@@ -269,6 +273,9 @@ impl Parsed {
         let words =
             naga::back::spv::write_vec(&self.module, &self.info, &spirv, Some(&pipeline)).map_err(|e| self.compile_error(e.to_string()))?;
         let mut words = words::seal(&words, options.controls, options.contract_fma);
+        if let Some(matrices) = &self.matrices {
+            words = matrices.write(&words);
+        }
         if options.keep_loops {
             words::keep_loops(&mut words);
         }
@@ -292,6 +299,7 @@ fn allowed(features: wgpu::Features) -> naga::FastHashSet<naga::back::spv::Capab
     add(features.contains(F::SHADER_F64), &[C::Float64]);
     add(features.contains(F::SHADER_INT64), &[C::Int64]);
     add(features.contains(F::SHADER_F16), &[C::Float16, C::StorageBuffer16BitAccess, C::UniformAndStorageBuffer16BitAccess]);
+    add(features.contains(F::EXPERIMENTAL_COOPERATIVE_MATRIX), &[C::CooperativeMatrixKHR, C::VulkanMemoryModel]);
     add(features.intersects(F::SHADER_INT64_ATOMIC_ALL_OPS | F::SHADER_INT64_ATOMIC_MIN_MAX), &[C::Int64Atomics]);
     add(
         features.contains(F::SUBGROUP),

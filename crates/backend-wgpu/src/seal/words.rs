@@ -4,22 +4,22 @@
 
 use super::FloatControls;
 
-const HEADER_WORDS: usize = 5;
+pub(super) const HEADER_WORDS: usize = 5;
 /// Place of the number that all ids are below.
-const ID_BOUND: usize = 3;
+pub(super) const ID_BOUND: usize = 3;
 
 const OP_EXTENSION: u16 = 10;
 const OP_EXT_INST_IMPORT: u16 = 11;
 const OP_EXT_INST: u16 = 12;
 const OP_ENTRY_POINT: u16 = 15;
 const OP_EXECUTION_MODE: u16 = 16;
-const OP_CAPABILITY: u16 = 17;
-const OP_TYPE_FLOAT: u16 = 22;
+pub(super) const OP_CAPABILITY: u16 = 17;
+pub(super) const OP_TYPE_FLOAT: u16 = 22;
 const OP_TYPE_VECTOR: u16 = 23;
-const OP_TYPE_INT: u16 = 21;
-const OP_CONSTANT: u16 = 43;
+pub(super) const OP_TYPE_INT: u16 = 21;
+pub(super) const OP_CONSTANT: u16 = 43;
 const OP_FUNCTION: u16 = 54;
-const OP_ACCESS_CHAIN: u16 = 65;
+pub(super) const OP_ACCESS_CHAIN: u16 = 65;
 const OP_I_ADD: u16 = 128;
 const OP_I_SUB: u16 = 130;
 const OP_SHIFT_RIGHT_LOGICAL: u16 = 194;
@@ -90,7 +90,7 @@ pub(crate) fn glsl_import(words: &[u32]) -> Option<u32> {
         .and_then(|i| i.operands.first().copied())
 }
 
-fn push(words: &mut Vec<u32>, opcode: u16, operands: &[u32]) {
+pub(super) fn push(words: &mut Vec<u32>, opcode: u16, operands: &[u32]) {
     words.push(((operands.len() as u32 + 1) << 16) | u32::from(opcode));
     words.extend_from_slice(operands);
 }

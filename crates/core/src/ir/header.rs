@@ -64,6 +64,10 @@ pub fn numerics_of(name: &str, repairs: Operations, of_4: bool) -> Option<(Strin
     let mut calls = BTreeSet::new();
     let write = if of_4 { wgsl_definition_4 } else { wgsl_function };
     let text = write(&f, name, options, &mut calls);
+    if of_4 && (options.rolls(&f) || !f.is_joint()) {
+        // It calls the form for one element.
+        calls.insert(name.to_owned());
+    }
     Some((text, calls))
 }
 

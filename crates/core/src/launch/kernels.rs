@@ -81,6 +81,9 @@ kernels! {
     /// P10, fixed-point products.
     CONTRACT_FIXED: PackedParams = "gemm", "contract_fixed", entry("contract_fixed", 128, 1), Items::Contract,
         [scratch("packed_a"), scratch("packed_b"), scratch("exponents"), scratch("totals")];
+    /// P10, products of packed operands by matrix instructions of subgroups.
+    CONTRACT_COOPERATIVE: PackedParams = "gemm", "contract_cooperative", CudaCode::Missing, Items::Each(1),
+        [scratch("packed_a"), scratch("packed_b"), scratch("exponents"), scratch("totals")];
     /// P12, convolutions of planes by filters that a tile has room for.
     CONVOLVE: ConvolveParams = "convolve", "convolve", entry("convolve_{kind:f32|f64|i32|f32_3|f32_5|f32_7|f32_9}", 128, 16), Items::Contract, [];
     /// P12, convolutions of several channels of `f32`.

@@ -298,6 +298,31 @@ pub enum MatrixInstructions {
     Warpgroup,
 }
 
+/// Factors of a subgroup's matrix instructions, and sums.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[repr(u32)]
+pub enum MatrixFactors {
+    /// `f16` to `f32`.
+    Half,
+    /// `i8` to `i32`.
+    Signed,
+    /// `u8` to `u32`.
+    Unsigned,
+}
+
+/// Shape of a subgroup's matrix instructions: `m` by `k` times `k` by `n`.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct MatrixShape {
+    /// Rows of the product.
+    pub m: u32,
+    /// Columns of the product.
+    pub n: u32,
+    /// Terms.
+    pub k: u32,
+    /// Lanes of a subgroup.
+    pub lanes: u32,
+}
+
 /// Tuning: answers of a device to plans.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Tuning {
@@ -389,6 +414,11 @@ pub trait Launcher: Backend {
 
     /// Tuning of the device.
     fn tuning(&self) -> Tuning;
+
+    /// Shape of matrix instructions for such factors in WGSL, where the device has some that compute as defined.
+    fn matrix_shape(&self, _: MatrixFactors) -> Option<MatrixShape> {
+        None
+    }
 }
 
 /// A task with a plan for every device that has the kernels.

@@ -7,7 +7,8 @@ use isowarp_core::caps::Numerics;
 use isowarp_core::element::{DType, Ty};
 use isowarp_core::ir::{self, Expr, Func, Param, Traced as _};
 use isowarp_core::launch::kernels::{
-    CONTRACT, CONTRACT_FIXED, CONTRACT_FOLD, CONTRACT_GREATEST, CONTRACT_PACK, CONTRACT_THIN, CONVOLVE, CONVOLVE_LAYER, Def,
+    CONTRACT, CONTRACT_COOPERATIVE, CONTRACT_FIXED, CONTRACT_FOLD, CONTRACT_GREATEST, CONTRACT_PACK, CONTRACT_THIN, CONVOLVE,
+    CONVOLVE_LAYER, Def,
 };
 use isowarp_core::launch::{Choice, Operators};
 
@@ -17,12 +18,18 @@ fn taken(ty: Ty, count: usize, k: u16) -> Func {
     match ty {
         Ty::F64 => ir::pack(params, || Expr::<f64>::params(k)),
         Ty::I32 => ir::pack(params, || Expr::<i32>::params(k)),
+        Ty::U32 => ir::pack(params, || Expr::<u32>::params(k)),
         _ => ir::pack(params, || Expr::<f32>::params(k)),
     }
     .expect("a parameter")
 }
 
 fn check(dialect: Dialect, def: &'static Def, dtype: DType, choices: &[Choice]) {
+    check_within(SHARED, dialect, def, dtype, choices);
+}
+
+/// The same of a kernel that has so many bytes of workgroup memory.
+fn check_within(bytes: u32, dialect: Dialect, def: &'static Def, dtype: DType, choices: &[Choice]) {
     let ty = dtype.ty();
     let (a, b, finish) = (taken(ty, 2, 0), taken(ty, 2, 1), taken(ty, 3, 2));
     let operators = Operators::Product { a: &a, b: &b, finish: &finish, extents: [1; 3], packing: None };
@@ -34,7 +41,7 @@ fn check(dialect: Dialect, def: &'static Def, dtype: DType, choices: &[Choice]) 
         let capabilities = seal::capabilities(wgpu::Features::all());
         let parsed = seal::parse(program.entry, &text, capabilities).unwrap_or_else(|e| panic!("{e}\n{choices:?}\n{text}"));
         let interface = parsed.interface(program.entry).expect("interface");
-        assert!(interface.bindings.len() <= 8 && interface.params_bytes <= 256 && interface.workgroup_bytes <= SHARED);
+        assert!(interface.bindings.len() <= 8 && interface.params_bytes <= 256 && interface.workgroup_bytes <= bytes);
     }
 }
 
@@ -74,9 +81,32 @@ fn fixed_point_products_of_either_operand() {
         for dtype in [DType::F32, DType::F16] {
             for right in [0, 1] {
                 check(dialect, CONTRACT_GREATEST.def(), dtype, &[("type", 0), ("right", right)]);
-                check(dialect, CONTRACT_PACK.def(), dtype, &[("type", 0), ("right", right)]);
+                check(dialect, CONTRACT_PACK.def(), dtype, &[("type", 0), ("right", right), ("kind", 1), ("halves", 0)]);
             }
             check(dialect, CONTRACT_FIXED.def(), dtype, &[("type", 0)]);
+        }
+    }
+}
+
+#[test]
+fn products_of_packed_operands_by_matrix_instructions_of_subgroups() {
+    // Those of NVIDIA, of llvmpipe, and of an adapter with wide subgroups.
+    for [m, n, k, lanes] in [[16, 16, 32, 32], [8, 8, 8, 8], [16, 16, 16, 64]] {
+        for (factors, dtype) in [(0, DType::F32), (1, DType::I8), (2, DType::U8)] {
+            let shape = [("type", 0), ("m", m), ("n", n), ("k", if factors == 0 { k / 2 } else { k }), ("lanes", lanes)];
+            let halves = u32::from(factors == 0);
+            for right in [0, 1] {
+                check(NATIVE, CONTRACT_PACK.def(), dtype, &[("type", 0), ("right", right), ("kind", 0), ("halves", halves)]);
+            }
+            for (digits, many) in [(0, 0), (1, 0), (1, 1)] {
+                // Digits are signed bytes, of floats.
+                let dtype = if digits == 0 { dtype } else { DType::F32 };
+                if digits == 1 && factors != 1 {
+                    continue;
+                }
+                let choices = [&shape[..], &[("factors", factors), ("digits", digits), ("many", many)]].concat();
+                check_within(36 << 10, NATIVE, CONTRACT_COOPERATIVE.def(), dtype, &choices);
+            }
         }
     }
 }

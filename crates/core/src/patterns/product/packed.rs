@@ -6,10 +6,10 @@ use crate::element::{DType, Ty};
 use crate::error::{Error, Result};
 use crate::ir::{Func, Node};
 use crate::launch::kernels::{
-    CONTRACT_FIXED, CONTRACT_GREATEST, CONTRACT_PACK, CONTRACT_PACKED, CONTRACT_TILES, CONTRACT_TILES_WIDE, CONTRACT_WARPGROUP, Kernel,
-    PackParams, PackedParams,
+    CONTRACT_COOPERATIVE, CONTRACT_FIXED, CONTRACT_GREATEST, CONTRACT_PACK, CONTRACT_PACKED, CONTRACT_TILES, CONTRACT_TILES_WIDE,
+    CONTRACT_WARPGROUP, Kernel, PackParams, PackedParams,
 };
-use crate::launch::{Array, Choice, Code, KernelSpec, Launcher, MatrixInstructions, Operators, Work};
+use crate::launch::{Array, Choice, Code, KernelSpec, Launcher, MatrixFactors, MatrixInstructions, MatrixShape, Operators, Work};
 
 /// Packed factors: bytes, halves of words, words, or four digits of base 256 of a fixed-point number, each in a plane of its own.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -64,6 +64,22 @@ impl Packing {
 
     const fn planes(self) -> u64 {
         if matches!(self, Self::Digits) { 4 } else { 1 }
+    }
+
+    /// Factors of matrix instructions of subgroups.
+    const fn factors(self) -> Option<MatrixFactors> {
+        match self {
+            Self::Half => Some(MatrixFactors::Half),
+            Self::Signed | Self::Digits => Some(MatrixFactors::Signed),
+            Self::Unsigned => Some(MatrixFactors::Unsigned),
+            _ => None,
+        }
+    }
+
+    /// Rows and columns of a tile of subgroups' instructions of this shape.
+    const fn tile_of(self, shape: MatrixShape) -> [u64; 2] {
+        let (m, n) = (shape.m as u64, shape.n as u64);
+        [8 * m, if matches!(self, Self::Digits) { 4 * n } else { 8 * n }]
     }
 }
 
@@ -169,7 +185,12 @@ impl ProductTask {
             work >= FEW && self.m.min(self.n) > super::task::THIN
         };
         let needed = if wanted == Packing::WideTiles { MatrixInstructions::Warpgroup } else { MatrixInstructions::Warp };
-        (tuning.matrix_instructions >= needed && pays && bytes <= MOST_BYTES).then_some(wanted)
+        let most = MOST_BYTES.min(tuning.window_bytes);
+        let fits = || match tuning.matrix_instructions {
+            MatrixInstructions::None => bytes <= most && wanted.factors().is_some_and(|factors| device.matrix_shape(factors).is_some()),
+            has => bytes <= MOST_BYTES && has >= needed,
+        };
+        (pays && fits()).then_some(wanted)
     }
 
     /// Words of a packed row: whole tiles, and whole chunks of 128 bytes for warpgroups.
@@ -205,15 +226,16 @@ impl ProductTask {
         let (operands, pitch) = (self.operands(), self.pitch(packing, in_blocks));
         let [of_a, of_b] = operands.map(|of| of.rows_of_all());
         let parts = self.k.div_ceil(PART);
+        let shape = packing.factors().and_then(|factors| device.matrix_shape(factors));
         let (kernel, ([rows, columns], shared_bytes)): (&'static Kernel<PackedParams>, _) = match (packing, in_blocks) {
             (Packing::Tiles, _) => (&CONTRACT_TILES, TILE_OF_FLOATS),
             (Packing::WideTiles, _) => (&CONTRACT_TILES_WIDE, TILE_OF_DOUBLES),
-            (Packing::Digits, _) => (&CONTRACT_FIXED, TILE_OF_DIGITS),
+            (Packing::Digits, _) if shape.is_none() => (&CONTRACT_FIXED, TILE_OF_DIGITS),
             (_, true) => (&CONTRACT_WARPGROUP, WARPGROUP),
-            (_, false) => (&CONTRACT_PACKED, TILE),
+            (_, false) => shape.map_or((&CONTRACT_PACKED, TILE), |shape| (&CONTRACT_COOPERATIVE, (packing.tile_of(shape), 0))),
         };
         let groups = self.m.div_ceil(rows) * self.n.div_ceil(columns) * self.batch;
-        let many = is_fixed && self.k > SPAN && device.code() == Code::Ptx;
+        let many = is_fixed && self.k > SPAN && (device.code() == Code::Ptx || shape.is_some());
         let bytes = |rows: u64| rows.saturating_mul(packing.planes()).saturating_mul(pitch).saturating_mul(packing.bytes());
         let scratch = device.scratch(&[
             bytes(of_a),
@@ -241,7 +263,8 @@ impl ProductTask {
                 exponents: if of.right { word("rows of all matrices", of_a)? } else { 0 },
                 vector: of.has_fours().into(),
             };
-            let choices: [Choice; 3] = [("type", 0), ("right", of.right.into()), ("kind", packing.kind())];
+            let halves = u32::from(packing == Packing::Half);
+            let choices: [Choice; 4] = [("type", 0), ("right", of.right.into()), ("kind", packing.kind()), ("halves", halves)];
             let arrays = [Array::piece(to), Array::piece(greatest), Array::piece(exponents)];
             let launch = |kernel, tiles: u64| {
                 let spec = KernelSpec::new(kernel, &params, &choices, &arrays).with(functions, self.numerics, leaves, outs);
@@ -272,10 +295,15 @@ impl ProductTask {
             c_batch: c.batch,
             block: word("terms of a chain", self.block())?,
         };
-        let choices: [Choice; 1] = [("type", 0)];
+        let of_shape = shape.zip(packing.factors()).map(|(MatrixShape { m, n, k, lanes }, factors)| {
+            let (digits, many) = (is_fixed.into(), many.into());
+            [("m", m), ("n", n), ("k", k), ("lanes", lanes), ("factors", factors as u32), ("digits", digits), ("many", many)]
+        });
+        let of_type: [Choice; 1] = [("type", 0)];
+        let choices = of_shape.as_ref().map_or(&of_type[..], |choices| choices);
         let arrays = [packed_a, packed_b, exponents, totals].map(Array::piece);
-        let arrays = if is_fixed { &arrays[..] } else { &arrays[..2] };
-        let spec = KernelSpec::new(kernel, &params, &choices, arrays).with(functions, self.numerics, leaves, outs);
+        let arrays = if is_fixed || shape.is_some() { &arrays[..] } else { &arrays[..2] };
+        let spec = KernelSpec::new(kernel, &params, choices, arrays).with(functions, self.numerics, leaves, outs);
         let single = device.code() == Code::Wgsl || params.vector == 0 || !self.n.is_multiple_of(4);
         device.launch(&spec.writing_single(single), Work { results: Some(extents[2]), shared_bytes, ..Work::whole(1, &|_| groups) })
     }
