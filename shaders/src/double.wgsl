@@ -221,20 +221,33 @@ fn iw_sqrt64(x: f64) -> f64 {
 }
 
 //@ iw_exact_add_f64: iw_fma64
-// Exact forms for devices that take subnormal numbers for zeros, where `iw_fma64` is that of integers.
+// Exact forms for devices that take subnormal numbers for zeros, where `iw_fma64` is that of integers. Next to a number from 2^-960 on they are, and no
+// difference is one.
 fn iw_exact_add_f64(a: f64, b: f64) -> f64 {
-    return iw_fma64(a, bitcast<f64>(0x3ff0000000000000lu), b);
+    if max(bitcast<u64>(a) << 1u, bitcast<u64>(b) << 1u) < 0x07e0000000000000lu {
+        return iw_fma64(a, bitcast<f64>(0x3ff0000000000000lu), b);
+    }
+    return a + b;
 }
 
-//@ iw_exact_sub_f64: iw_fma64
+//@ iw_exact_sub_f64: iw_exact_add_f64
 fn iw_exact_sub_f64(a: f64, b: f64) -> f64 {
-    return iw_fma64(b, bitcast<f64>(0xbff0000000000000lu), a);
+    return iw_exact_add_f64(a, bitcast<f64>(bitcast<u64>(b) ^ 0x8000000000000000lu));
 }
 
 //@ iw_exact_mul_f64: iw_fma64
-// A sum with -0 leaves the sign of a zero as it is.
+// In integers where a factor or the product may be subnormal; there a sum with -0 leaves the sign of a zero as it is.
 fn iw_exact_mul_f64(a: f64, b: f64) -> f64 {
-    return iw_fma64(a, b, bitcast<f64>(0x8000000000000000lu));
+    let r = a * b;
+    // Twice the size, less two: small for subnormal numbers only (and the least normal one), since zero wraps around.
+    let x = (bitcast<u64>(a) << 1u) - 2lu;
+    let y = (bitcast<u64>(b) << 1u) - 2lu;
+    let w = bitcast<u64>(r) << 1u;
+    // A factor of zero makes it exact.
+    if (min(min(x, y), w) < 0x0020000000000001lu) & (max(x, y) != 0xfffffffffffffffelu) {
+        return iw_fma64(a, b, bitcast<f64>(0x8000000000000000lu));
+    }
+    return r;
 }
 
 //@ iw_exact_mul_rn_f64: iw_exact_mul_f64

@@ -173,7 +173,12 @@ fn exact_forms() -> impl Iterator<Item = (Operation, Func, naga::Module)> {
         let options = WgslOptions { fma: WgslFma::Native, numerics: Numerics::Strict, repairs: Operations::from_iter([op]) };
         let text = wgsl_function(&f, "op", options, &mut calls);
         assert!(calls.contains(&format!("iw_exact_{op}")), "{op}:\n{text}");
-        let module = common::validated(&format!("{}{text}", isowarp_shaders::prelude(&calls, &mut common::native).unwrap()));
+        // On a device that flushes f64, its `fma` is that of integers.
+        let mut resolve = |name: &str| match name {
+            "iw_fma64" => isowarp_shaders::snippet("iw_fma64@integer"),
+            _ => common::native(name),
+        };
+        let module = common::validated(&format!("{}{text}", isowarp_shaders::prelude(&calls, &mut resolve).unwrap()));
         (op, f, module)
     })
 }
@@ -193,6 +198,10 @@ fn exact_forms_give_the_bits_of_the_evaluator_on_a_device_that_flushes() {
             let first = next();
             let of = |(p, ty): (usize, &Ty)| match (ty, k % 4, p) {
                 (Ty::Bool, ..) => u64::from(next() & 1),
+                (Ty::F64, 0, _) => u64::from(next() & 0x803f_ffff) << 32 | u64::from(next()),
+                (Ty::F64, 1, _) => u64::from(first ^ (next() << 31)) << 32 | u64::from(next() % 64),
+                (Ty::F64, 2, _) => u64::from((next() & 0x800f_ffff) | ((460 + next() % 100) << 20)) << 32 | u64::from(next()),
+                (Ty::F64, ..) => (u64::from(next()) << 32 | u64::from(next())) >> (next() % 64),
                 (_, 0, _) => u64::from(next() & 0x81ff_ffff),
                 (_, 1, _) => u64::from(first.wrapping_add(next() % 64) ^ (next() << 31)),
                 (_, 2, _) => u64::from((next() & 0x807f_ffff) | ((40 + next() % 50) << 23)),

@@ -52,7 +52,7 @@ impl V {
 }
 
 thread_local! {
-    /// Whether arithmetic of f32 takes subnormal operands for zeros, and gives zeros for subnormal results.
+    /// Whether arithmetic of floats takes subnormal operands for zeros, and gives zeros for subnormal results.
     static FLUSHES: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
 }
 
@@ -69,8 +69,17 @@ fn passed(bits: u32) -> u32 {
     if FLUSHES.get() && f32::from_bits(bits).is_subnormal() { bits & 0x8000_0000 } else { bits }
 }
 
+/// The same of an f64.
+fn passed64(bits: u64) -> u64 {
+    if FLUSHES.get() && f64::from_bits(bits).is_subnormal() { bits & (1 << 63) } else { bits }
+}
+
 fn passed_value(v: V) -> V {
-    if let V::F32(bits) = v { V::F32(passed(bits)) } else { v }
+    match v {
+        V::F32(bits) => V::F32(passed(bits)),
+        V::F64(bits) => V::F64(passed64(bits)),
+        other => other,
+    }
 }
 
 /// Calls a function of the module by name.
@@ -317,7 +326,7 @@ fn binary(op: B, a: &V, b: &V) -> V {
     }
     match (a, b) {
         (&V::F32(x), &V::F32(y)) => passed_value(float_binary!(op, f32::from_bits(passed(x)), f32::from_bits(passed(y)), V::f32)),
-        (&V::F64(x), &V::F64(y)) => float_binary!(op, f64::from_bits(x), f64::from_bits(y), V::f64),
+        (&V::F64(x), &V::F64(y)) => passed_value(float_binary!(op, f64::from_bits(passed64(x)), f64::from_bits(passed64(y)), V::f64)),
         (&V::I32(x), &V::I32(y)) => int_binary!(op, x, y, V::I32),
         (&V::U32(x), &V::U32(y)) => int_binary!(op, x, y, V::U32),
         (&V::I64(x), &V::I64(y)) => int_binary!(op, x, y, V::I64),
@@ -340,7 +349,7 @@ fn cast(a: &V, kind: K, convert: Option<u8>) -> V {
     };
     let float = |v: f64| match (kind, width) {
         (K::Float, 8) => V::f64(v),
-        (K::Float, _) => V::f32(v as f32),
+        (K::Float, _) => passed_value(V::f32(v as f32)),
         (K::Bool, _) => V::Bool(v != 0.0),
         (K::Sint, 4) if v > -2_147_483_649.0 && v < 2_147_483_648.0 => V::I32(v as i32),
         (K::Uint, 4) if v > -1.0 && v < 4_294_967_296.0 => V::U32(v as u32),
@@ -359,7 +368,7 @@ fn cast(a: &V, kind: K, convert: Option<u8>) -> V {
     };
     match *a {
         V::F32(v) => float(f64::from(f32::from_bits(passed(v)))),
-        V::F64(v) => float(f64::from_bits(v)),
+        V::F64(v) => float(f64::from_bits(passed64(v))),
         V::I32(v) => int(u64::from(v as u32), false, i128::from(v)),
         V::U32(v) => int(u64::from(v), false, i128::from(v)),
         V::I64(v) => int(v as u64, true, i128::from(v)),
@@ -407,7 +416,7 @@ fn math(fun: M, args: &[V]) -> V {
         (M::Min | M::Max, &[V::I64(a), V::I64(b)]) => V::I64(if fun == M::Min { a.min(b) } else { a.max(b) }),
         (M::Min | M::Max, &[V::U64(a), V::U64(b)]) => V::U64(if fun == M::Min { a.min(b) } else { a.max(b) }),
         (_, &[V::F32(v)]) => V::f32(float_math!(fun, f32::from_bits(passed(v)))),
-        (_, &[V::F64(v)]) => V::f64(float_math!(fun, f64::from_bits(v))),
+        (_, &[V::F64(v)]) => V::f64(float_math!(fun, f64::from_bits(passed64(v)))),
         _ => panic!("{fun:?} {args:?}"),
     }
 }

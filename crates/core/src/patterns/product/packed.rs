@@ -44,7 +44,7 @@ impl Packing {
     }
 
     /// Whether operands lie in tiles as they are.
-    const fn is_tiles(self) -> bool {
+    pub(super) const fn is_tiles(self) -> bool {
         matches!(self, Self::Tiles | Self::WideTiles)
     }
 
