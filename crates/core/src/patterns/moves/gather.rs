@@ -1,14 +1,14 @@
 //! Gathers: values of an input at indices of another.
 
 use super::computed::value_at;
-use super::enqueue::{below, check_gather, check_indices, check_inputs, gather_at};
+use super::enqueue::{below, check_gather, check_indices, check_inputs, gather_at, raw_as};
 use super::floats::target_word;
 use super::{IndexElement, IndexScalar, Move};
 use crate::backend::{Backend, Run};
 use crate::call::{Along, ArrayCall, Arrays};
-use crate::element::{Element, Scalar as _};
+use crate::element::{DType, Element, Scalar as _};
 use crate::error::{Error, Result};
-use crate::input::{Collector, Input, Numbers, Outputs, Source, TypedOutputs as _, Values, index, scalar};
+use crate::input::{Collector, Input, Numbers, Outputs, Source, TypedOutputs, Values, index, scalar};
 use crate::ir::graph;
 use crate::ir::{Func, select};
 use crate::patterns::before::Elsewhere;
@@ -101,7 +101,31 @@ impl<V, H> Gathering<V, H> {
         V: Values<B>,
         H: Numbers<B, Element: IndexElement>,
     {
-        let values = Elsewhere::new(device, GATHER, &self.values, V::out)?;
+        let Some(values) = self.values.plain() else { return self.write_words(device, &self.values, lines, out) };
+        let out = V::Out::first(out);
+        // Words of the size, so that NaN keeps its payload, where the device has them.
+        macro_rules! words {
+            ($word:ty) => {
+                self.write_words(device, &&raw_as::<B, _, $word>(values)?, lines, &raw_as::<B, _, $word>(out)?)
+            };
+        }
+        match <V::Out as TypedOutputs>::First::DTYPE {
+            DType::F64 if !device.caps().supports(DType::U64) => self.write_words(device, &values, lines, out),
+            dtype => match dtype.size_bytes() {
+                1 => words!(u8),
+                2 => words!(u16),
+                4 => words!(u32),
+                _ => words!(u64),
+            },
+        }
+    }
+
+    /// The gather of values that may be words of others.
+    fn write_words<B: Move, W: Values<B>>(&self, device: &B, values: &W, lines: Lines, out: <W::Out as Outputs>::Refs<'_, B>) -> Result<()>
+    where
+        H: Numbers<B, Element: IndexElement>,
+    {
+        let values = Elsewhere::new(device, GATHER, values, W::out)?;
         let indices = Operand::<B, <H::Element as Element>::Reg>::traced(device, GATHER, &self.indices, |at| at)?;
         let (found, count) = (indices.len()?, lines.count());
         if values.len != lines.elements() {
@@ -125,7 +149,7 @@ impl<V, H> Gathering<V, H> {
             let there = if bound.is_some() { positive & at.lt(limit) } else { positive };
             select(there, (i / block * n + target_word(at)) * inner + i % inner, u32::MAX)
         })?;
-        gather::<B, V::Out, _>(device, values, &places, out, || {
+        gather::<B, W::Out, _>(device, values, &places, out, || {
             if self.checked { check_operand(device, GATHER, &indices, lines.n) } else { Ok(()) }
         })
     }
