@@ -56,9 +56,10 @@ impl Computed for f64 {
 
 /// The rule of samples that are computed as `T`.
 ///
-/// A product with a scale says where in its bin a sample lies, but for a small error: three roundings of the product, and those of the edges. A sample
-/// that is farther than that from a whole number is surely in that bin; another is compared with the two edges beside it. Where the error may be half
-/// a bin and more, as bins are hardly wider than the numbers are dense, all edges are searched.
+/// A product with a scale says where in its bin a sample lies, but for a small error: three roundings of the product, those of the edges, and those of the
+/// bounds themselves where they are no numbers of the type. A sample that is farther than that from a whole number is surely in that bin; another is
+/// compared with the two edges beside it. Where the error may be half a bin and more, as bins are hardly wider than the numbers are dense, all edges are
+/// searched.
 pub(super) fn rule<T: Computed>(bounds: [f64; 2], bins: u32, inclusive: bool, stored: DType) -> Result<Rule> {
     let [lower, upper] = bounds.map(|bound| rounded(bound, stored));
     check_order([&bounds[0], &bounds[1]], lower < upper || (inclusive && lower == upper))?;
@@ -84,7 +85,9 @@ pub(super) fn rule<T: Computed>(bounds: [f64; 2], bins: u32, inclusive: bool, st
     }
     let ((unit, _), (of_edge, least)) = (precision(T::DTYPE), precision(stored));
     let reach = lower.abs().max(upper.abs()) / width;
-    let guard = f64::from(bins) * (8.0 * unit + 1.01 * reach * (of_edge + f64::EPSILON) + least / width);
+    // Edges lie between the bounds that were given, and samples between rounded ones.
+    let moved = (lower - bounds[0]).abs().max((upper - bounds[1]).abs()) / width;
+    let guard = f64::from(bins) * (8.0 * unit + 1.01 * (reach * (of_edge + f64::EPSILON) + moved) + least / width);
     if guard >= 0.49 {
         edges[bins as usize] = end;
         return Ok(Rule::search(edges.into_iter().map(bits).collect()));

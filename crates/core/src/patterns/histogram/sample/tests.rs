@@ -261,3 +261,14 @@ fn bounds_without_room_are_refused() {
     assert!(refused(f64::rule(1.0, 1.0, 2, true)) && refused(f32::rule_of_text(["0", "1e39"], 2, DType::F32)));
     assert!(refused(f32::rule_of_text(["0", "x"], 2, DType::F32)) && refused(f32::rule_of_text(["1", "1.00000000001"], 2, DType::F32)));
 }
+
+/// Bounds that are no `f16`, as decimal numbers: every one of 61 edges between them is the lowest sample of a bin, and what is below it is in another.
+#[test]
+fn edges_between_rounded_bounds_are_looked_at() {
+    let edge = |k: u32| f16::from_f64((-0.1 + f64::from(k) * (0.8 / 61.0)).min(0.7));
+    // None of them is zero.
+    let below = |x: f16| f16::from_bits(if x.is_sign_negative() { x.to_bits() + 1 } else { x.to_bits() - 1 });
+    let samples: Vec<f32> = (1..61).flat_map(|k| [below(edge(k)), edge(k)]).map(f32::from).collect();
+    let wanted: Vec<u32> = (1..61).flat_map(|k| [k - 1, k]).collect();
+    assert_eq!(bins_of_text(["-0.1", "0.7"], 61, DType::F16, &samples), wanted);
+}
