@@ -15,14 +15,15 @@ use isowarp::patterns::solve::SolveKind;
 use isowarp::patterns::{Border, Pivoting, ProductOrder};
 
 /// Terms of a chain.
-const BLOCK: usize = 512;
+pub(super) const BLOCK: usize = 512;
 const BORDERS: [Border; 4] = [Border::Clamp, Border::Zero, Border::Mirror, Border::Wrap];
-const PIVOTS: [Pivoting; 3] = [Pivoting::None, Pivoting::Partial, Pivoting::Full];
+pub(super) const PIVOTS: [Pivoting; 3] = [Pivoting::None, Pivoting::Partial, Pivoting::Full];
 const KINDS: [SolveKind; 4] = [SolveKind::Solve, SolveKind::Lu, SolveKind::Inverse, SolveKind::Determinant];
-const SUMMED: [DType; 9] = [DType::F32, DType::F32, DType::F16, DType::I8, DType::U8, DType::I16, DType::U16, DType::I32, DType::U32];
+pub(super) const SUMMED: [DType; 9] =
+    [DType::F32, DType::F32, DType::F16, DType::I8, DType::U8, DType::I16, DType::U16, DType::I32, DType::U32];
 
 /// Elements at the edges, or near to 1, of which sums are finite.
-fn elements(dtype: DType, n: usize, r: &mut Random) -> Vec<u64> {
+pub(super) fn elements(dtype: DType, n: usize, r: &mut Random) -> Vec<u64> {
     if r.chance(40) || !dtype.ty().is_float() {
         return edges(dtype, n, r);
     }
@@ -156,60 +157,64 @@ pub(super) fn run<B: Target>(trial: &Trial, device: &B) -> Result<Vec<Output>> {
 
 /// Arithmetic of a type of sums, on bits.
 #[derive(Clone, Copy)]
-struct Arithmetic(Ty);
+pub(super) struct Arithmetic(pub(super) Ty);
 
 impl Arithmetic {
-    fn of(self, op: Op, args: [u64; 3]) -> u64 {
+    pub(super) fn of(self, op: Op, args: [u64; 3]) -> u64 {
         rules::one(op, self.0, self.0, args)
     }
 
-    fn fused(self, a: u64, b: u64, c: u64) -> u64 {
+    pub(super) fn fused(self, a: u64, b: u64, c: u64) -> u64 {
         if self.0.is_float() { self.of(Op::Fma, [a, b, c]) } else { self.of(Op::Add, [self.of(Op::Mul, [a, b, 0]), c, 0]) }
     }
 
     /// `c - a b`, rounded once.
-    fn minus(self, a: u64, b: u64, c: u64) -> u64 {
+    pub(super) fn minus(self, a: u64, b: u64, c: u64) -> u64 {
         self.fused(self.of(Op::Neg, [a, 0, 0]), b, c)
     }
 
     /// Chains of so many terms, added left to right.
-    fn sum(self, terms: &[(u64, u64)], block: usize) -> u64 {
+    pub(super) fn sum(self, terms: &[(u64, u64)], block: usize) -> u64 {
         let chain = |part: &[(u64, u64)]| part.iter().fold(0, |sum, &(a, b)| self.fused(a, b, sum));
         let mut parts = terms.chunks(block.max(1)).map(chain);
         let first = parts.next().unwrap_or(0);
         parts.fold(first, |total, part| self.of(Op::Add, [total, part, 0]))
     }
 
-    fn one(self) -> u64 {
+    pub(super) fn one(self) -> u64 {
         if self.0 == Ty::F64 { 1f64.to_bits() } else { u64::from(1f32.to_bits()) }
     }
 
-    fn nan(self) -> u64 {
+    pub(super) fn nan(self) -> u64 {
         if self.0 == Ty::F64 { f64::NAN.to_bits() } else { u64::from(f32::NAN.to_bits()) }
     }
 
     /// The magnitude as a whole number; all NaN are equal, and above infinity.
-    fn magnitude(self, bits: u64) -> u64 {
+    pub(super) fn magnitude(self, bits: u64) -> u64 {
         let (size, infinite) = if self.0 == Ty::F64 { (!0 >> 1, 0x7ff << 52) } else { (0x7fff_ffff, 0x7f80_0000) };
         (bits & size).min(infinite + 1)
     }
 
-    fn is_pivot(self, bits: u64) -> bool {
+    pub(super) fn is_positive(self, bits: u64) -> bool {
+        bits >> (8 * self.0.dtype().size_bytes() - 1) == 0
+    }
+
+    pub(super) fn is_pivot(self, bits: u64) -> bool {
         let infinite = if self.0 == Ty::F64 { 0x7ff << 52 } else { 0x7f80_0000 };
         (1..infinite).contains(&self.magnitude(bits))
     }
 }
 
 /// A matrix that has been eliminated.
-struct Eliminated {
-    lu: Vec<Vec<u64>>,
-    rows: Vec<usize>,
-    columns: Vec<usize>,
-    status: u64,
-    determinant: u64,
+pub(super) struct Eliminated {
+    pub(super) lu: Vec<Vec<u64>>,
+    pub(super) rows: Vec<usize>,
+    pub(super) columns: Vec<usize>,
+    pub(super) status: u64,
+    pub(super) determinant: u64,
 }
 
-fn eliminate(of: Arithmetic, mut a: Vec<Vec<u64>>, pivoting: Pivoting) -> Eliminated {
+pub(super) fn eliminate(of: Arithmetic, mut a: Vec<Vec<u64>>, pivoting: Pivoting) -> Eliminated {
     let n = a.len();
     let (mut rows, mut columns): (Vec<usize>, Vec<usize>) = ((0..n).collect(), (0..n).collect());
     let (mut status, mut determinant, mut turned) = (0, of.one(), false);
@@ -253,7 +258,7 @@ fn eliminate(of: Arithmetic, mut a: Vec<Vec<u64>>, pivoting: Pivoting) -> Elimin
 }
 
 /// X of A X = B, row by row.
-fn solved(of: Arithmetic, e: &Eliminated, b: &[Vec<u64>]) -> Vec<Vec<u64>> {
+pub(super) fn solved(of: Arithmetic, e: &Eliminated, b: &[Vec<u64>]) -> Vec<Vec<u64>> {
     let (n, rights) = (e.lu.len(), b.first().map_or(0, Vec::len));
     let mut x = vec![vec![of.nan(); rights]; n];
     if e.status != 0 {

@@ -1,11 +1,17 @@
 //! The patterns that are tried: how a trial of each is made, run, and computed by plain loops.
 
+mod bins;
+mod codes;
 mod dense;
 mod dot;
+mod draws;
 mod folds;
+mod fourier;
+mod layouts;
 mod map;
 mod picks;
 mod sorts;
+mod systems;
 mod xorwow;
 
 use super::lower::{Places, Results};
@@ -99,8 +105,44 @@ verbs! {
     Solve "solve";
     /// Images by filters.
     Convolve "convolve";
-    /// Products of two arrays of `f64` summed exactly.
+    /// Products of batches of matrices, with factors and an addend.
+    GemmBatch "gemm_batch";
+    /// Batches of systems, with a matrix each or one for all.
+    SolveBatch "solve_batch";
+    /// Factors of Cholesky.
+    Cholesky "cholesky";
+    /// Triangles solved.
+    Triangular "triangular_solve";
+    /// Transforms of points along axes.
+    Fft "fft";
+    /// Transforms of real numbers.
+    Rfft "rfft";
+    /// Their inverses.
+    Irfft "irfft";
+    /// Products of two arrays summed exactly.
     ExactDot "exact_dot";
+    /// Elements summed exactly, and means.
+    ExactSum "exact_sum";
+    /// Floats as codes of few bits.
+    Encode "encode";
+    /// Codes as floats.
+    Decode "decode";
+    /// Floats counted in even bins.
+    HistogramFloats "histogram_floats";
+    /// Floats counted between edges.
+    HistogramBetween "histogram_between";
+    /// Axes in another order.
+    PermuteAxes "permute_axes";
+    /// Matrices transposed, in new memory and in place.
+    Transpose "transpose";
+    /// Arrays in Morton order, and back.
+    Morton "morton";
+    /// Elements at indices along an axis.
+    GatherAxis "gather_axis";
+    /// Elements put at indices, of which the last stays.
+    Place "place";
+    /// Random numbers of distributions.
+    Random "random";
     /// Numbers of XORWOW combined with an array.
     Xorwow "xorwow";
 }
@@ -113,7 +155,13 @@ enum Kind {
     Sorts,
     Picks,
     Dense,
+    Systems,
+    Fourier,
     Dot,
+    Codes,
+    Bins,
+    Layouts,
+    Draws,
     Xorwow,
 }
 
@@ -136,7 +184,13 @@ impl Verb {
             Self::Reduce | Self::Scan | Self::SegmentedReduce | Self::SegmentedScan | Self::ReduceByKey | Self::Window => Kind::Folds,
             Self::Sort | Self::TopK | Self::SortBy | Self::SegmentedSort | Self::Merge | Self::Search | Self::Sets => Kind::Sorts,
             Self::Gemm | Self::Solve | Self::Convolve => Kind::Dense,
-            Self::ExactDot => Kind::Dot,
+            Self::GemmBatch | Self::SolveBatch | Self::Cholesky | Self::Triangular => Kind::Systems,
+            Self::Fft | Self::Rfft | Self::Irfft => Kind::Fourier,
+            Self::ExactDot | Self::ExactSum => Kind::Dot,
+            Self::Encode | Self::Decode => Kind::Codes,
+            Self::HistogramFloats | Self::HistogramBetween => Kind::Bins,
+            Self::PermuteAxes | Self::Transpose | Self::Morton | Self::GatherAxis | Self::Place => Kind::Layouts,
+            Self::Random => Kind::Draws,
             Self::Xorwow => Kind::Xorwow,
             _ => Kind::Picks,
         }
@@ -156,7 +210,13 @@ impl Verb {
             Kind::Sorts => sorts::trial(self, r),
             Kind::Picks => picks::trial(self, r),
             Kind::Dense => dense::trial(self, r),
-            Kind::Dot => dot::trial(r),
+            Kind::Systems => systems::trial(self, r),
+            Kind::Fourier => fourier::trial(self, r),
+            Kind::Dot => dot::trial(self, r),
+            Kind::Codes => codes::trial(self, r),
+            Kind::Bins => bins::trial(self, r),
+            Kind::Layouts => layouts::trial(self, r),
+            Kind::Draws => draws::trial(r),
             Kind::Xorwow => xorwow::trial(r),
         }
     }
@@ -194,11 +254,11 @@ impl Verb {
             Self::Map | Self::Reduce => (1..=2, 1),
             Self::SortBy => (2..=2, 1),
             Self::Select | Self::Partition | Self::Ballot => (1..=1, 1),
-            Self::Scatter => (3..=3, 0),
+            Self::Scatter | Self::Place | Self::GemmBatch => (3..=3, 0),
             Self::ReduceByKey | Self::SegmentedReduce | Self::SegmentedScan | Self::SegmentedSort => (2..=2, 0),
-            Self::Merge | Self::Search | Self::Sets | Self::Gather | Self::Gemm | Self::Solve | Self::Convolve | Self::ExactDot => {
-                (2..=2, 0)
-            }
+            Self::Merge | Self::Search | Self::Sets | Self::Gather | Self::GatherAxis => (2..=2, 0),
+            Self::Gemm | Self::Solve | Self::Convolve | Self::SolveBatch | Self::Triangular => (2..=2, 0),
+            Self::ExactDot | Self::HistogramBetween => (2..=2, 0),
             _ => (1..=1, 0),
         }
     }
@@ -206,7 +266,7 @@ impl Verb {
     /// Returns the number of its inputs that have `n` elements.
     fn parallel(self) -> usize {
         match self {
-            Self::Reduce | Self::ReduceByKey | Self::Scatter | Self::ExactDot => 2,
+            Self::Reduce | Self::ReduceByKey | Self::Scatter | Self::Place | Self::ExactDot => 2,
             _ => 1,
         }
     }
@@ -257,7 +317,13 @@ impl Verb {
             Kind::Sorts => sorts::run(trial, device),
             Kind::Picks => picks::run(trial, device),
             Kind::Dense => dense::run(trial, device),
+            Kind::Systems => systems::run(trial, device),
+            Kind::Fourier => fourier::run(trial, device),
             Kind::Dot => dot::run(trial, device),
+            Kind::Codes => codes::run(trial, device),
+            Kind::Bins => bins::run(trial, device),
+            Kind::Layouts => layouts::run(trial, device),
+            Kind::Draws => draws::run(trial, device),
             Kind::Xorwow => xorwow::run(trial, device),
         }
     }
@@ -271,7 +337,13 @@ impl Verb {
             Kind::Sorts => sorts::expected(trial),
             Kind::Picks => picks::expected(trial),
             Kind::Dense => dense::expected(trial),
+            Kind::Systems => systems::expected(trial),
+            Kind::Fourier => fourier::expected(trial),
             Kind::Dot => dot::expected(trial),
+            Kind::Codes => codes::expected(trial),
+            Kind::Bins => bins::expected(trial),
+            Kind::Layouts => layouts::expected(trial),
+            Kind::Draws => draws::expected(trial),
             Kind::Xorwow => xorwow::expected(trial),
         }
     }
@@ -350,14 +422,35 @@ fn operator(tree: &Tree, dtypes: &[DType]) -> Result<Func> {
     Ok(pack(places.params(), || Results::of(&[tree], &places))?)
 }
 
-/// Arrays of a device, read.
 /// The results of a call.
 fn computed<B: Target>(device: &B, call: &Call, inputs: &[&DynBuffer<B>]) -> Result<Vec<Output>> {
     parts(&call.run(device, inputs)?.trimmed()?)
 }
 
+/// Arrays of a device, read.
 fn parts<B: Backend>(buffers: &[DynBuffer<B>]) -> Result<Vec<Output>> {
     buffers.iter().map(|b| Ok(Output { dtype: b.dtype(), bytes: b.read_blocking()? })).collect()
+}
+
+/// The results of the CPU, where plain loops would be those of the library.
+fn on_cpu(trial: &Trial) -> Vec<Output> {
+    trial.run(&isowarp::Cpu::new()).unwrap_or_default()
+}
+
+/// The one result of the CPU if each of its floats is as near to a number as is given beside that, and else those numbers.
+fn near(trial: &Trial, dtype: DType, all: &[(f64, f64)]) -> Vec<Output> {
+    let found = on_cpu(trial);
+    let value = |bits: u64| if dtype == DType::F64 { f64::from_bits(bits) } else { f64::from(f32::from_bits(bits as u32)) };
+    let is_near = |i: usize, (x, bound): (f64, f64)| {
+        // Beyond the range of the type, and of what is none, there is no distance.
+        let is_far = !x.is_finite() || !bound.is_finite() || (dtype == DType::F32 && x.abs() + bound > f32::MAX.into());
+        is_far || (value(found[0].bits(i)) - x).abs() <= bound
+    };
+    if found.len() == 1 && found[0].len() == all.len() && all.iter().enumerate().all(|(i, &of)| is_near(i, of)) {
+        return found;
+    }
+    let bits = |x: f64| if dtype == DType::F64 { x.to_bits() } else { u64::from((x as f32).to_bits()) };
+    vec![output(dtype, all.iter().map(|&(x, _)| bits(x)))]
 }
 
 /// Values of a type as they are stored.
