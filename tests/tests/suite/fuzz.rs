@@ -30,7 +30,7 @@ fn the_cpu_gives_what_plain_loops_give() {
     // No device is of that name; the CPU is always there.
     let options = Options {
         time: Duration::from_secs(600),
-        trials: 400,
+        trials: 900,
         seed: 20_261_125,
         verbs: Vec::new(),
         backends: vec!["cpu".to_owned()],
@@ -40,7 +40,7 @@ fn the_cpu_gives_what_plain_loops_give() {
         verbose: false,
     };
     let found = fuzz(&options, |find| println!("{}", find.text())).expect("the CPU is there");
-    assert_eq!(found.compared(), 400);
+    assert_eq!(found.compared(), 900);
     assert_eq!(found.different(), 0, "{}", found.text(options.seed));
     assert!(found.trials.len() == Verb::ALL.len(), "{:?}", found.trials);
 }
