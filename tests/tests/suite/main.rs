@@ -8,6 +8,7 @@ mod by_order;
 mod calls;
 mod checked;
 mod common;
+mod compile_time;
 mod conformance;
 mod convolution;
 mod dependencies;
