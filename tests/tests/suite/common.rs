@@ -11,6 +11,17 @@ use std::sync::OnceLock;
 /// Names the backends that a machine has, as `cpu` or `wgpu,cuda`, where it has other than the tests expect.
 pub(crate) const DEVICES: &str = "ISOWARP_TEST_DEVICES";
 
+/// The name of OpenGL there: its adapters are opened by name only, so that it is no backend of its own.
+const OPENGL: &str = "gl";
+
+/// Says that there is no OpenGL adapter to test, and fails unless the environment names devices without it.
+pub(crate) fn without_opengl() {
+    let named = std::env::var(DEVICES).ok();
+    let expected = named.is_none_or(|names| names.split(',').any(|name| name.trim() == OPENGL));
+    assert!(!expected, "no OpenGL adapter; Debian's packages libegl1 and libegl-mesa0 bring one, {DEVICES}=cpu,wgpu does without");
+    println!("no OpenGL here, so nothing was tested");
+}
+
 /// Multiples of 2^-23 in [-1, 1), as the scripts of the fixtures make them.
 pub(crate) fn uniform(n: impl TryInto<u64, Error: std::fmt::Debug>, mut seed: u32) -> Vec<f32> {
     let next = |_| {
@@ -36,7 +47,7 @@ pub(crate) fn devices() -> Vec<Device> {
 fn open() -> Vec<Device> {
     let named = std::env::var(DEVICES).ok();
     let backends: Vec<String> = match &named {
-        Some(names) => names.split(',').map(|n| n.trim().to_owned()).filter(|n| n != "cpu" && !n.is_empty()).collect(),
+        Some(names) => names.split(',').map(|n| n.trim().to_owned()).filter(|n| !matches!(&n[..], "" | "cpu" | OPENGL)).collect(),
         None => Vec::new(),
     };
     let mut all = vec![cpu()];
