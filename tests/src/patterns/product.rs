@@ -91,9 +91,6 @@ fn tiles<B: Target, T: Element<Reg: Factor>>(c: &mut Cases<B>, shape: Shape) {
 fn many_tiles<B: Target>(c: &mut Cases<B>) {
     tiles::<B, f32>(c, [2324, 1428, 520]);
     tiles::<B, f64>(c, [1290, 1285, 260]);
-    // Few tiles, and enough of them by their blocks.
-    tiles::<B, f32>(c, [500, 380, 20 * 512]);
-    tiles::<B, f64>(c, [250, 253, 30 * 512]);
     let [m, n, k] = [500, 1915, 260];
     c.add(format!("gemm/tiles/epilogue/{m}x{n}x{k}"), move |d| {
         let a = input::<B, f32>(d, Fill::Plain, 4 * m * k, "a")?;

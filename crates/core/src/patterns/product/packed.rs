@@ -44,7 +44,7 @@ impl Packing {
     }
 
     /// Whether operands lie in tiles as they are.
-    pub(super) const fn is_tiles(self) -> bool {
+    const fn is_tiles(self) -> bool {
         matches!(self, Self::Tiles | Self::WideTiles)
     }
 

@@ -1,13 +1,13 @@
 //! Products as data, and the launches that compute them.
 
-use super::{Packing, ProductOrder, Steps};
+use super::{ProductOrder, Steps};
 use crate::backend::{Leaf, Out};
 use crate::caps::Numerics;
 use crate::element::Ty;
 use crate::error::{Error, Result};
-use crate::ir::{self, Expr, Func, Traced};
+use crate::ir::{self, Expr, Func};
 use crate::launch::kernels::{CONTRACT, CONTRACT_FOLD, CONTRACT_THIN, ContractParams};
-use crate::launch::{Array, KernelSpec, Launcher, Operators, Piece, Planned, Work};
+use crate::launch::{Array, KernelSpec, Launcher, Operators, Planned, Work};
 use crate::patterns::convolution::Windows;
 use std::sync::Arc;
 
@@ -150,42 +150,12 @@ impl<B: Launcher> Planned<B> for ProductTask {
 }
 
 impl ProductTask {
-    /// The products of blocks of terms as a batch, where a kernel has too few tiles of the whole, and enough of these. Their results are one after the other.
-    fn of_blocks<B: Launcher>(&self, device: &B, leaves: &[Leaf<B::Raw>]) -> Result<Option<(Packing, Self)>> {
-        let block = self.block();
-        if self.order != ProductOrder::Blocks || self.batch > 1 || self.k <= block || !self.k.is_multiple_of(block) {
-            return Ok(None);
-        }
-        let bytes = self.m.saturating_mul(self.n).saturating_mul(self.k / block).saturating_mul(4 * self.ty().words() as u64);
-        if bytes > MOST_BYTES.min(device.tuning().window_bytes) {
-            return Ok(None);
-        }
-        let (last, params) = (self.finish.params.len() as u16 - 1, self.finish.params.clone());
-        let finish = match self.ty() {
-            Ty::F32 => ir::pack(params, || <Expr<f32> as Traced>::params(last))?,
-            Ty::F64 => ir::pack(params, || <Expr<f64> as Traced>::params(last))?,
-            _ => return Ok(None),
-        };
-        let blocks = Self {
-            finish: Arc::new(finish),
-            k: block,
-            batch: self.k / block,
-            a_steps: Steps { batch: block * self.a_steps.column, ..self.a_steps },
-            b_steps: Steps { batch: block * self.b_steps.row, ..self.b_steps },
-            c_steps: Steps { row: self.n, column: 1, batch: self.m * self.n },
-            windows: None,
-            ..self.clone()
-        };
-        Ok(blocks.packing(device, leaves).filter(|packing| packing.is_tiles()).map(|packing| (packing, blocks)))
-    }
-
     /// Multiplies matrices that kernels see at once.
     pub(super) fn drive_whole<B: Launcher>(&self, device: &B, leaves: &[Leaf<B::Raw>], outs: &[Out<B::Raw>]) -> Result<()> {
         let extents = self.extents();
         if let Some(packing) = self.packing(device, leaves) {
             return self.drive_packed(device, packing, leaves, outs);
         }
-        let of_blocks = self.of_blocks(device, leaves)?;
         let ty = self.ty();
         let bytes = 4 * ty.words() as u64;
         let [rows, columns] = device.tuning().product(ty);
@@ -195,7 +165,7 @@ impl ProductTask {
         let partial_bytes = elements.saturating_mul(blocks).saturating_mul(bytes);
         let fits = partial_bytes <= MOST_BYTES.min(device.tuning().window_bytes);
         let thin = self.m.min(self.n) <= THIN && self.k > 0 && fits;
-        let split = of_blocks.is_some() || thin || (blocks > 1 && tiles <= FEW_TILES && fits);
+        let split = thin || (blocks > 1 && tiles <= FEW_TILES && fits);
         let params = self.params(split)?;
         let choice = match ty {
             Ty::F32 => 0,
@@ -203,12 +173,7 @@ impl ProductTask {
             _ => 2,
         };
         let choices = [("type", choice), ("split", split.into())];
-        let pieces = match &of_blocks {
-            // Packed operands are in the scratch.
-            Some(_) => vec![Piece { raw: device.allocate_bytes(partial_bytes)?, bytes: partial_bytes, offset: 0 }],
-            None if split => device.scratch(&[partial_bytes])?,
-            None => Vec::new(),
-        };
+        let pieces = if split { device.scratch(&[partial_bytes])? } else { Vec::new() };
         let arrays = [pieces.first().map_or(Array::NONE, Array::piece)];
         // Threads write the outputs in vectors of four alone where the columns are so many.
         let single = split || params.form & 4 == 0 || !self.n.is_multiple_of(4);
@@ -226,10 +191,7 @@ impl ProductTask {
                 Work { results: Some(extents[2]), shared_bytes, ..Work::whole(elements, &|_| groups) },
             )
         };
-        if let (Some((packing, blocks)), [piece]) = (&of_blocks, &pieces[..]) {
-            let partials = Out { raw: piece.raw.clone(), dtype: ty.dtype(), offset: 0 };
-            blocks.drive_packed(device, *packing, leaves, &[partials])?;
-        } else if thin {
+        if thin {
             let is_turned = self.m < self.n;
             let of = if is_turned { self.turned() } else { self.clone() };
             let params = of.params(split)?;
