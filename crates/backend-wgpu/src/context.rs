@@ -260,8 +260,8 @@ impl Context {
             label: Some("isowarp"),
             required_features: features,
             required_limits: adapter.handle.limits(),
-            // SAFETY: the one experimental feature that is asked for is reached by kernels of this library alone, which the adapter's own answers are checked for.
             experimental_features: if features.contains(MATRICES) {
+                // SAFETY: kernels of this library alone reach the one experimental feature that is asked for, by types and sizes that the driver names.
                 unsafe { wgpu::ExperimentalFeatures::enabled() }
             } else {
                 wgpu::ExperimentalFeatures::disabled()
