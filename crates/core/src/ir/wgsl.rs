@@ -267,7 +267,8 @@ impl Writer<'_> {
                     continue;
                 }
                 Node::Carried { init, .. } => {
-                    let (ty, init) = (self.spelt(self.ty(i)), self.value(init));
+                    let init = self.carried(self.ty(i), init);
+                    let ty = self.spelt(self.ty(i));
                     let _ = writeln!(self.text, "{pad}var v{i}: {ty} = {init};");
                 }
                 Node::Loop { end, .. } => {

@@ -12,6 +12,7 @@
 //! | `(x << 47) >= c` in 64 bits (NVIDIA) | the amount of a shift is joined with the zero |
 //! | `x + x < 1` in 64 bits, beside a quotient or root of f64 (NVIDIA) | one of the two is joined with the zero |
 //! | `x * 65537 * 65537` in 64 bits (NVIDIA, for CUDA) | the constant of a product is joined with it |
+//! | `it = min(-4, it)` of integers in a loop that begins with a constant keeps the constant (SwiftShader) | the constant is joined with the zero |
 //! | `i64(x) < 100` is compared in 32 bits (Mesa), `-f32(x < y)` is negated as an integer (NVIDIA), `x * f32(y & 0)` is zero (Mesa) | what becomes a float, or 64 bits wide, is joined with the zero |
 
 use super::{Form, Writer};
@@ -38,6 +39,16 @@ impl Writer<'_> {
         let words = self.words(ty, v);
         let joined = self.call(if ty.words() == 2 { "iw_opaque64" } else { "iw_opaque" }, &[words]);
         self.integer(ty, joined)
+    }
+
+    /// The value, node `init`, with which one that a loop carries begins.
+    pub(super) fn carried(&mut self, ty: Ty, init: Id) -> String {
+        let value = self.value(init);
+        let is_extreme = |node: &Node, ty: Ty| matches!(node, Node::Bin(BinOp::Min | BinOp::Max, ..)) && !ty.is_float();
+        if ty == Ty::Bool || ty.is_float() || !self.is_constant(init) || !self.f.any(|node, ty| is_extreme(node, ty)) {
+            return value;
+        }
+        self.opaque(ty, &value)
     }
 
     /// A 64-bit integer of these bits, an expression that widens.
