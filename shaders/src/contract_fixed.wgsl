@@ -38,6 +38,19 @@ fn digits(bits: u32, exponent: u32) -> u32 {
 {% endif %}
 {% endif %}
 
+{% if step == 1 and halves %}
+// The bits of a number that an f16 has, or of an infinite one or NaN.
+fn half_bits(value: f32) -> u32 {
+    let bits = bitcast<u32>(value);
+    let size = bits & 0x7fffffffu;
+    let normal = (size >> 13u) - 0x1c000u;
+    let subnormal = ((size & 0x7fffffu) | 0x800000u) >> min(126u - (size >> 23u), 31u);
+    let number = select(normal, subnormal, size < 0x38800000u);
+    let special = select(0x7c00u, 0x7e00u, size > 0x7f800000u);
+    return ((bits >> 16u) & 0x8000u) | select(number, special, size >= 0x7f800000u);
+}
+
+{% endif %}
 // Groups take tiles along k, then tiles of rows, then matrices. Neighbours of a tile's cells are neighbours in memory.
 @compute @workgroup_size(256)
 fn contract_{{ "pack" if step == 1 else "greatest" }}(
@@ -108,7 +121,7 @@ fn contract_{{ "pack" if step == 1 else "greatest" }}(
 {% if kind == 1 %}
                 word = digits(bitcast<u32>(value), exponents_of_rows[i]);
 {% elif halves %}
-                word = pack2x16float(vec2<f32>(value, 0.0));
+                word = half_bits(value);
 {% else %}
                 word = u32(value) & 255u;
 {% endif %}

@@ -255,7 +255,8 @@ type Opened = std::result::Result<(wgpu::Device, wgpu::Queue), wgpu::RequestDevi
 impl Context {
     /// Opens one adapter with every useful feature and its full limits.
     pub(crate) async fn from_adapter(adapter: &Adapter, options: &Options) -> Result<Self> {
-        let features = adapter.handle.features() & (useful_features() | MATRICES) & !options.without;
+        let matrices = if adapter.info.backend == wgpu::Backend::Vulkan { MATRICES } else { wgpu::Features::empty() };
+        let features = adapter.handle.features() & (useful_features() | matrices) & !options.without;
         let descriptor = wgpu::DeviceDescriptor {
             label: Some("isowarp"),
             required_features: features,

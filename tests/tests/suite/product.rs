@@ -139,11 +139,36 @@ fn fast_products_keep_their_bound_and_elsewhere_are_blocks_of_rounded_factors() 
                 let error = (f64::from(c) - sums(&|a, b| a * b, i, j)).abs();
                 assert!(error <= bound, "{format:?}: {error:e} of at most {bound:e}");
             }
-            if d.caps().backend != "cuda" {
+            // Vulkan's drivers may have matrix instructions for `f16`.
+            if d.caps().backend == "cpu" || (d.caps().backend == "wgpu" && format != FactorFormat::F16) {
                 assert!(found.iter().map(|c| c.to_bits()).eq(blocks.iter().copied()), "{format:?}");
             }
         });
     }
+}
+
+/// Factors that `f16` has as subnormal numbers, and infinite ones and NaN, in products of so many elements that matrix instructions take them.
+#[test]
+fn factors_of_fast_products_may_be_subnormal_or_infinite() {
+    let [m, n, k] = [96u64, 64, 256];
+    let value = |row: u64| match row {
+        0 => f32::INFINITY,
+        1 => f32::NAN,
+        2 => 65_519.0,
+        3 => 65_520.0,
+        // 2^-24 is the least number.
+        row => 2f32.powi(-24 + (row % 30) as i32) * if row % 2 == 0 { 1.0 } else { -1.0 },
+    };
+    let x: Vec<f32> = (0..m * k).map(|i| value(i / k)).collect();
+    each(|d| {
+        let (a, b) = (d.upload(&x).unwrap(), d.upload(&vec![0.25f32; (k * n) as usize]).unwrap());
+        let found = d.gemm(matrix(&a, m, k), matrix(&b, k, n)).order(ProductOrder::Fast(FactorFormat::F16)).run().unwrap();
+        for (at, c) in found.read_blocking().unwrap().into_iter().enumerate() {
+            // 256 times a quarter, exactly: of a power of two all sums are.
+            let factor = f16::from_f32(value(at as u64 / n)).to_f32();
+            assert!(c == factor * 64.0 || (c.is_nan() && factor.is_nan()), "row {}: {c:e}, not {:e}", at as u64 / n, factor * 64.0);
+        }
+    });
 }
 
 /// A product with 1 is the factor, rounded: every exponent, ties and their neighbours, numbers that become infinite or zero, NaN.

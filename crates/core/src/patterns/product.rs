@@ -78,7 +78,8 @@ pub enum ProductOrder {
     /// fewer bits, to nearest even; the products of what they are then are exact.
     ///
     /// The error is at most 2^-22 k times the sum of the magnitudes of the products, for k of 16 and more, beside that of the factors' rounding. NVIDIA GPUs
-    /// from compute capability 8.0 on take matrix instructions; elsewhere, and for products of few elements, sums are [`Blocks`](Self::Blocks).
+    /// from compute capability 8.0 on take matrix instructions, and so does Vulkan for `f16` where the driver names some; elsewhere, and for products of few
+    /// elements, sums are [`Blocks`](Self::Blocks).
     Fast(FactorFormat),
 }
 
@@ -149,8 +150,9 @@ impl ProductOrder {
 /// of the product. Rows, columns and terms are below 2^32.
 ///
 /// Work O(m n k). Scratch: where the product is small and has many terms, the sums of its blocks, at most 1 GiB. Operands are packed for
-/// [`Fixed30`](ProductOrder::Fixed30) (four bytes an element of each), and on NVIDIA GPUs from compute capability 8.0 on those of large products of bytes, of
-/// [`Fast`](ProductOrder::Fast) orders and, where a group of threads has 200 KiB of shared memory, of `f32` (their size, up to whole tiles, at most 1 GiB each).
+/// [`Fixed30`](ProductOrder::Fixed30) (four bytes an element of each), and where there are matrix instructions (NVIDIA GPUs from compute capability 8.0 on,
+/// Vulkan's drivers that name some) those of large products of bytes, of [`Fast`](ProductOrder::Fast) orders and, where a group of threads has 200 KiB of
+/// shared memory, of `f32` (their size, up to whole tiles, at most 1 GiB each).
 ///
 /// Source: Kirk and Hwu, *Programming Massively Parallel Processors*, chapters 3, 5 and 16; Ansorge, *Programming in Parallel with CUDA*, chapters 2 and 11;
 /// Higham, *Accuracy and Stability of Numerical Algorithms*, section 3.1 (blocked sums).
