@@ -136,7 +136,7 @@ impl Dialect {
 
     /// With what is the adapter's own of f64.
     pub(crate) fn with_f64(self, report: Option<&F64Report>) -> Self {
-        // What was tried of these are numbers far from the least ones.
+        // Trials of these are of numbers far from the least ones.
         let is = |fact: fn(&F64Report) -> bool| report.is_some_and(|report| report.arithmetic && fact(report));
         let (native_fma64, native_div64, native_sqrt64) = (is(|r| r.fma_is_fused), is(|r| r.division_rounds), is(|r| r.sqrt_rounds));
         Self { native_fma64, native_div64, native_sqrt64, ..self }

@@ -90,7 +90,7 @@ fn fixed_point_products_of_either_operand() {
 
 #[test]
 fn products_of_packed_operands_by_matrix_instructions_of_subgroups() {
-    // Those of NVIDIA, of llvmpipe, and of an adapter with wide subgroups.
+    // Shapes of NVIDIA, of llvmpipe, and of an adapter with wide subgroups.
     for [m, n, k, lanes] in [[16, 16, 32, 32], [8, 8, 8, 8], [16, 16, 16, 64]] {
         for (factors, dtype) in [(0, DType::F32), (1, DType::I8), (2, DType::U8)] {
             let shape = [("type", 0), ("m", m), ("n", n), ("k", if factors == 0 { k / 2 } else { k }), ("lanes", lanes)];
