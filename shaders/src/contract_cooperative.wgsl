@@ -13,6 +13,8 @@
 {% set rows = 8 * m %}
 {% set columns = sc * fc * n %}
 {% set threads = 8 * lanes %}
+{# Rows of each operand in a stage, and vectors. #}
+{% set operands = [("a", rows, rows * depth // 16), ("b", columns, columns * depth // 16)] %}
 {% set unit = 4 if step % 16 == 0 else 1 %}
 {% set pitch = depth // 4 + 4 %}
 {% set in_tile = planes * (rows + columns) * pitch %}
@@ -76,7 +78,7 @@ fn contract_cooperative(
     let tile_a = row * PITCH;
     let tile_b = B_TILE + column * PITCH;
     // Vectors of an operand that a thread brings for a stage{{ ", four words of each of the planes" if digits }}.
-{% for name, count in [("a", rows * (depth // 16)), ("b", columns * (depth // 16))] %}
+{% for name, lines, count in operands %}
 {% for r in range((count + threads - 1) // threads) %}
     let chunk_{{ name }}{{ r }} = thread + {{ r * threads }}u;
     let from_{{ name }}{{ r }} = {{ "" if digits else "(" }}(row_{{ name }} + chunk_{{ name }}{{ r }} / CHUNKS) * args.pitch + chunk_{{ name }}{{ r }} % CHUNKS * 4u{{ "" if digits else ") / 4u" }};
@@ -87,7 +89,7 @@ fn contract_cooperative(
 {% endfor %}
 {% endfor %}
 {% macro fetch(word) %}
-{% for name, count, lines in [("a", rows * (depth // 16), rows), ("b", columns * (depth // 16), columns)] %}
+{% for name, lines, count in operands %}
 {% for r in range((count + threads - 1) // threads) %}
 {% set partial = (r + 1) * threads > count %}
 {% if partial %}
@@ -110,7 +112,7 @@ fn contract_cooperative(
 {{ fetch("start") }}
         for (var word = start; word < end; word += {{ depth // 4 }}u) {
             workgroupBarrier();
-{% for name, count, lines in [("a", rows * (depth // 16), rows), ("b", columns * (depth // 16), columns)] %}
+{% for name, lines, count in operands %}
 {% for r in range((count + threads - 1) // threads) %}
 {% set partial = (r + 1) * threads > count %}
 {% if partial %}

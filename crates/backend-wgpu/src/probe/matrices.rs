@@ -13,13 +13,13 @@ use std::sync::Arc;
 const ALL: [MatrixFactors; 3] = [MatrixFactors::Half, MatrixFactors::Signed, MatrixFactors::Unsigned];
 /// Subgroups of a workgroup of products.
 const SUBGROUPS: u32 = 8;
+/// Products that are added to one another.
+const STEPS: u32 = 2;
+
 /// The most bytes of workgroup memory that a product of such matrices takes: stages of four planes, or their sums.
 fn workgroup_bytes(m: u32, n: u32) -> u32 {
     (4 * (8 * m + 4 * n) * 48).max(SUBGROUPS * 4 * m * n * 4)
 }
-
-/// Products that are added to one another.
-const STEPS: u32 = 2;
 
 /// Shapes of matrix instructions that computed what they should.
 #[derive(Clone, Copy, Default, Debug)]

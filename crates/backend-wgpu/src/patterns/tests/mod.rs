@@ -26,6 +26,7 @@ mod sort;
 mod sort_variants;
 pub(super) mod subgroups;
 mod texts;
+mod texts_of_filters;
 mod top_k;
 mod trees;
 mod variants;

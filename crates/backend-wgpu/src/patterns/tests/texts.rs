@@ -5,7 +5,7 @@ use crate::patterns::Dialect;
 use crate::patterns::launcher::{Planned, Shared};
 use crate::patterns::operands::{LeafKind, OutKind, Signature, Slot, Unit};
 use crate::patterns::program::Program;
-use crate::patterns::{filter, merge, merge_sort, segmented_sort, select, sort};
+use crate::patterns::{merge, merge_sort, segmented_sort, select, sort};
 use crate::probe::{Seed, Seeds};
 use crate::seal;
 use isowarp_core::caps::{FmaKind, Numerics};
@@ -15,8 +15,7 @@ use isowarp_core::launch::kernels::{Def, FFT, GATHER, MAP, SCATTER_FROM, SCATTER
 use isowarp_core::launch::{self, Choice};
 use isowarp_core::patterns::fft::{Arithmetic, plan::Pass};
 use isowarp_core::patterns::{
-    Border, FftTask, FilterKind, FilterTask, GatherTask, MapTask, ScatterFromTask, ScatterOp, ScatterTask, SearchKind, SelectKind,
-    SelectTask, SortPayload,
+    FftTask, GatherTask, MapTask, ScatterFromTask, ScatterOp, ScatterTask, SearchKind, SelectKind, SelectTask, SortPayload,
 };
 use std::sync::Arc;
 
@@ -32,7 +31,7 @@ pub(super) const GUARDED: Dialect = Dialect {
 const DIALECTS: [Dialect; 4] = [Dialect::PLAIN, SEEDED, Dialect { fma: FmaKind::ViaF64, ..Dialect::PLAIN }, GUARDED];
 
 /// An adapter that gets every operation wrong that has an exact form.
-fn repaired(dialect: Dialect) -> Dialect {
+pub(super) fn repaired(dialect: Dialect) -> Dialect {
     let exact = |op: &Operation| isowarp_shaders::snippet(&format!("iw_exact_{op}")).is_some();
     Dialect { repairs: Operation::all().iter().copied().filter(exact).collect(), ..dialect }
 }
@@ -204,54 +203,6 @@ fn maps_with_scalars_indices_arrays_and_truth_values() {
             accept(&map_of(&MapTask { func: Arc::new(func.clone()), n: 1, numerics }, 2).program(&s));
         }
     }
-}
-
-#[test]
-fn filters_of_every_kind_border_and_channel_count() {
-    let five = FilterKind::Weighted { size: 5, weights: vec![0.1; 25] };
-    for kind in [FilterKind::gaussian3(), five, FilterKind::Sobel, FilterKind::Median3] {
-        for border in Border::ALL {
-            for channels in [1, 3, 4] {
-                for (dtype, numerics) in [DType::U8, DType::F32].into_iter().flat_map(|dtype| NUMERICS.map(|n| (dtype, n))) {
-                    let task = FilterTask { kind: kind.clone(), border, height: 9, width: 9, channels, dtype, numerics };
-                    for (leaf, out) in [(0, 0), (1, 1)] {
-                        let signature = signature(&[(dtype, leaf)], &[(dtype, out)]);
-                        for dialect in [
-                            NATIVE,
-                            SEEDED,
-                            GUARDED,
-                            repaired(Dialect::PLAIN),
-                            repaired(Dialect { fma: FmaKind::Guarded, ..Dialect::PLAIN }),
-                        ] {
-                            let holes = filter::holes(&task, &signature, dialect);
-                            accept(&filter::program(&task, &signature, &holes));
-                        }
-                    }
-                }
-            }
-        }
-    }
-}
-
-#[test]
-fn filters_of_bytes_guard_their_fma_for_tiny_weights_only() {
-    let guarded = |kind: FilterKind, dtype| {
-        let task = FilterTask { kind, border: Border::Clamp, height: 9, width: 9, channels: 1, dtype, numerics: Numerics::Strict };
-        let signature = signature(&[(dtype, 0)], &[(dtype, 0)]);
-        let holes = filter::holes(&task, &signature, GUARDED);
-        filter::program(&task, &signature, &holes).text(GUARDED).expect("text").contains("iw_fma(")
-    };
-    let weights = |last: f32| {
-        let mut weights = vec![0.1; 9];
-        weights[7] = 0.0;
-        weights[8] = last;
-        FilterKind::Weighted { size: 3, weights }
-    };
-    for kind in [FilterKind::Sobel, FilterKind::gaussian3(), weights(-7.9e-31)] {
-        assert!(!guarded(kind.clone(), DType::U8), "{kind:?}");
-        assert!(guarded(kind.clone(), DType::F32), "{kind:?}");
-    }
-    assert!(guarded(weights(7.8e-31), DType::U8) && guarded(weights(1.0e-40), DType::U8));
 }
 
 /// An element's part and values of one to eight words, and the identity on these.
