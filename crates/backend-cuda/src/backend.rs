@@ -283,6 +283,11 @@ impl Backend for Cuda {
         transfer::copy(&self.stream, src, src_offset_bytes, dst, dst_offset_bytes, len_bytes)
     }
 
+    fn uninterrupted<R>(&self, work: impl FnOnce() -> R) -> R {
+        let _turn = self.stream.turn();
+        work()
+    }
+
     fn synchronize(&self) -> Result<()> {
         self.stream.synchronize()
     }

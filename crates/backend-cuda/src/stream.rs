@@ -7,6 +7,7 @@ use crate::patterns::Scratch;
 use crate::queue::Queue;
 use cudarc::driver::sys::{self, CUevent, CUresult, CUstream};
 use isowarp_core::error::{Error, Result};
+use parking_lot::{ReentrantMutex, ReentrantMutexGuard};
 use std::sync::Arc;
 
 /// A queue of work on a device. Cheap to clone; clones are the same queue.
@@ -21,6 +22,8 @@ struct Inner {
     slot: usize,
     /// Kernels' scratch, one set a stream since its contents carry over from launch to launch.
     scratch: Scratch,
+    /// Held by the thread that enqueues a pattern: its launches share the scratch, and no other's may stand between them.
+    turn: ReentrantMutex<()>,
     /// Whether the stream goes back to the device when the last handle is dropped.
     owned: bool,
 }
@@ -33,7 +36,15 @@ unsafe impl Sync for Inner {}
 impl Stream {
     pub(crate) fn new(device: &Arc<Device>) -> Result<Self> {
         let (slot, Slot { raw, queue }) = device.take_stream()?;
-        Ok(Self(Arc::new(Inner { device: Arc::clone(device), raw, queue, slot, scratch: Scratch::default(), owned: true })))
+        Ok(Self(Arc::new(Inner {
+            device: Arc::clone(device),
+            raw,
+            queue,
+            slot,
+            scratch: Scratch::default(),
+            turn: ReentrantMutex::new(()),
+            owned: true,
+        })))
     }
 
     /// Wraps a stream of the application.
@@ -42,7 +53,15 @@ impl Stream {
     /// `raw` is a live stream of the device's context, and stays so until the last clone of the result is dropped.
     pub(crate) unsafe fn adopt(device: &Arc<Device>, raw: CUstream) -> Self {
         let (slot, Slot { queue, .. }) = device.register_stream(raw);
-        Self(Arc::new(Inner { device: Arc::clone(device), raw, queue, slot, scratch: Scratch::default(), owned: false }))
+        Self(Arc::new(Inner {
+            device: Arc::clone(device),
+            raw,
+            queue,
+            slot,
+            scratch: Scratch::default(),
+            turn: ReentrantMutex::new(()),
+            owned: false,
+        }))
     }
 
     pub(crate) fn device(&self) -> &Arc<Device> {
@@ -53,8 +72,14 @@ impl Stream {
         self.0.slot
     }
 
+    /// The kernels' scratch, for the thread whose [`turn`](Self::turn) it is.
     pub(crate) fn scratch(&self) -> &Scratch {
         &self.0.scratch
+    }
+
+    /// Waits until no other thread enqueues a pattern.
+    pub(crate) fn turn(&self) -> ReentrantMutexGuard<'_, ()> {
+        self.0.turn.lock()
     }
 
     /// The driver's handle, for other CUDA libraries. It stays valid as long as a handle on this stream lives.

@@ -73,6 +73,13 @@ pub trait Backend: Clone + std::fmt::Debug + Send + Sync + 'static {
     /// Copies bytes between two places of device memory that do not overlap, in stream order.
     fn copy_bytes(&self, src: &Self::Raw, src_offset_bytes: u64, dst: &Self::Raw, dst_offset_bytes: u64, len_bytes: u64) -> Result<()>;
 
+    /// Does work that enqueues several launches which share scratch of the stream, while no other thread does such work on it. Patterns and variants are run in
+    /// it; a plan of your own that launches more than one kernel over [`Launcher::scratch`](crate::launch::Launcher::scratch) has to be, where threads share a
+    /// handle. Calls nest.
+    fn uninterrupted<R>(&self, work: impl FnOnce() -> R) -> R {
+        work()
+    }
+
     /// Waits until the device has done everything that was enqueued on this handle's stream.
     fn synchronize(&self) -> Result<()>;
 

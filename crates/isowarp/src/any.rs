@@ -183,6 +183,10 @@ impl Backend for Device {
         })
     }
 
+    fn uninterrupted<R>(&self, work: impl FnOnce() -> R) -> R {
+        each!(Self, self, d => d.uninterrupted(work))
+    }
+
     fn synchronize(&self) -> Result<()> {
         each!(Self, self, d => d.synchronize())
     }

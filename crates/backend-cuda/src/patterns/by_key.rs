@@ -31,6 +31,7 @@ const JOINT: [Kernel; 2] = [BY_KEY_JOINT_W1, BY_KEY_JOINT_W2];
 
 impl Run<ReduceByKeyTask> for Cuda {
     fn run(&self, task: &ReduceByKeyTask, leaves: &[Leaf<Buffer>], outs: &[Out<Buffer>]) -> Result<()> {
+        let _turn = self.stream().turn();
         let places = task.places(leaves, outs)?;
         let values = &task.values;
         let (n, words) = (values.n, values.load.result_words());

@@ -28,6 +28,7 @@ const TABLE: [[Kernel; 4]; 6] = [
 
 impl Run<FilterTask> for Cuda {
     fn run(&self, task: &FilterTask, leaves: &[Leaf<Buffer>], outs: &[Out<Buffer>]) -> Result<()> {
+        let _turn = self.stream().turn();
         let mut bound = bind(self, ("filter", 0), &[Param::Value(Ty::U32)], leaves, outs)?;
         let args = &mut bound.args;
         // Held until the launch is enqueued.

@@ -74,6 +74,7 @@ fn bin_bytes(task: &HistogramTask) -> u64 {
 
 impl Run<HistogramTask> for Cuda {
     fn run(&self, task: &HistogramTask, leaves: &[Leaf<Buffer>], outs: &[Out<Buffer>]) -> Result<()> {
+        let _turn = self.stream().turn();
         let (task, active) = (&padded(task), task.bins_of_each());
         let mut bound = bind(self, ("histogram", task.n), &task.func.params, leaves, outs)?;
         bound.key = bound.key.func(&task.func).word(task.sum as u64).word(task.numerics as u64);

@@ -76,6 +76,7 @@ impl Cuda {
 
 impl Run<MergeTask> for Cuda {
     fn run(&self, task: &MergeTask, leaves: &[Leaf<Buffer>], outs: &[Out<Buffer>]) -> Result<()> {
+        let _turn = self.stream().turn();
         let places = task.places(leaves, outs)?;
         let size = task.dtype.size_bytes();
         let (keys, mut args) = held(task.dtype, task.key_bits());
@@ -112,6 +113,7 @@ impl Run<MergeTask> for Cuda {
 
 impl Run<CoRankTask> for Cuda {
     fn run(&self, task: &CoRankTask, leaves: &[Leaf<Buffer>], outs: &[Out<Buffer>]) -> Result<()> {
+        let _turn = self.stream().turn();
         let ([a, b, ranks], out) = task.places(leaves, outs)?;
         let size = task.dtype.size_bytes();
         let (keys, mut args) = held(task.dtype, task.key_bits());
@@ -130,6 +132,7 @@ impl Run<CoRankTask> for Cuda {
 
 impl Run<SearchTask> for Cuda {
     fn run(&self, task: &SearchTask, leaves: &[Leaf<Buffer>], outs: &[Out<Buffer>]) -> Result<()> {
+        let _turn = self.stream().turn();
         let ([sorted, needles], out) = task.places(leaves, outs)?;
         let size = task.dtype.size_bytes();
         let (keys, mut args) = held(task.dtype, task.key_bits());

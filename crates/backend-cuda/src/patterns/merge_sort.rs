@@ -182,6 +182,7 @@ impl Cuda {
 
 impl Run<MergeSortTask> for Cuda {
     fn run(&self, task: &MergeSortTask, leaves: &[Leaf<Buffer>], outs: &[Out<Buffer>]) -> Result<()> {
+        let _turn = self.stream().turn();
         let places = task.places(leaves, outs)?;
         let MergeSortTask { before, dtype, n, payload, keys_out, numerics, .. } = task;
         let (n, size, pairs) = (*n, dtype.size_bytes(), *payload != SortPayload::Nothing);
@@ -225,6 +226,7 @@ impl Run<MergeSortTask> for Cuda {
 
 impl Run<MergeByTask> for Cuda {
     fn run(&self, task: &MergeByTask, leaves: &[Leaf<Buffer>], outs: &[Out<Buffer>]) -> Result<()> {
+        let _turn = self.stream().turn();
         let places = task.places(leaves, outs)?;
         let MergeByTask { before, dtype, m, n, payload, numerics } = task;
         let size = dtype.size_bytes();

@@ -27,6 +27,7 @@ const COLS_TO_SCRATCH: u32 = 2;
 
 impl Run<ReduceTask> for Cuda {
     fn run(&self, task: &ReduceTask, leaves: &[Leaf<Buffer>], outs: &[Out<Buffer>]) -> Result<()> {
+        let _turn = self.stream().turn();
         let operators = Operators { load: &task.load, combine: &task.combine, finish: &task.finish, numerics: task.numerics };
         let mut bound = operators.bind(self, ("reduce", task.lines.elements()), leaves, outs)?;
         let w = operators.words();

@@ -36,6 +36,7 @@ const COL_LEVELS: u32 = 14;
 
 impl Run<ScanTask> for Cuda {
     fn run(&self, task: &ScanTask, leaves: &[Leaf<Buffer>], outs: &[Out<Buffer>]) -> Result<()> {
+        let _turn = self.stream().turn();
         let operators = Operators { load: &task.load, combine: &task.combine, finish: &task.finish, numerics: task.numerics };
         let mut bound = operators.bind(self, ("scan", task.lines.elements()), leaves, outs)?;
         let lines = task.lines;

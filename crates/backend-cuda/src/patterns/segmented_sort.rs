@@ -60,6 +60,7 @@ const TABLE: [([Kernel; 2], Kernel, [Kernel; 2]); 2] = [
 
 impl Run<SegmentedSortTask> for Cuda {
     fn run(&self, task: &SegmentedSortTask, leaves: &[Leaf<Buffer>], outs: &[Out<Buffer>]) -> Result<()> {
+        let _turn = self.stream().turn();
         let places = task.places(leaves, outs)?;
         let (sort, of) = (&task.sort, &places.sort);
         let (size, n) = (sort.dtype.size_bytes(), sort.n);

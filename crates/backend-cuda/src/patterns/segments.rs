@@ -73,6 +73,7 @@ const LISTED: [Kernel; 4] = [SEGMENTS_LISTED_W1, SEGMENTS_LISTED_W2, SEGMENTS_LI
 
 impl Run<SegmentedReduceTask> for Cuda {
     fn run(&self, task: &SegmentedReduceTask, leaves: &[Leaf<Buffer>], outs: &[Out<Buffer>]) -> Result<()> {
+        let _turn = self.stream().turn();
         let places = task.places(leaves)?;
         let operators = Operators { load: &task.load, combine: &task.combine, finish: &task.finish, numerics: task.numerics };
         let mut bound = operators.bind(self, ("segmented reduction", task.n), places.leaves, outs)?;

@@ -29,6 +29,7 @@ const MOST_WORDS: usize = 4;
 
 impl Run<SelectTask> for Cuda {
     fn run(&self, task: &SelectTask, leaves: &[Leaf<Buffer>], outs: &[Out<Buffer>]) -> Result<()> {
+        let _turn = self.stream().turn();
         let words = task.store.result_words();
         if words == 0 || words > MOST_WORDS {
             let (requested, limit) = (words as u64, MOST_WORDS as u64);

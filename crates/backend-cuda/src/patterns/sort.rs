@@ -67,6 +67,7 @@ const TABLE: [(Kernel, [Kernel; 3]); 2] = [
 
 impl Run<SortTask> for Cuda {
     fn run(&self, task: &SortTask, leaves: &[Leaf<Buffer>], outs: &[Out<Buffer>]) -> Result<()> {
+        let _turn = self.stream().turn();
         let places = task.places(leaves, outs)?;
         if task.is_of_short_rows(&places, super::segmented_sort::SHORT) {
             return task.rows_as_segments(self, leaves, outs);

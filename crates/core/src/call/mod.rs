@@ -18,6 +18,7 @@ pub use array::{ArrayCall, Arrays};
 pub use domains::{Along, Checked, Counted, CountedKeys, Domain, Flags, Keys, Offsets, Whole};
 pub use operators::{Accumulate, Associative, ByClosure, ByOperator, Finish, Finished, Flag, HostValue, Unchanged};
 pub(crate) use operators::{bits, constant};
+pub(crate) use variant::run_variant;
 pub use variant::{ByVariant, Variant};
 
 use crate::backend::Backend;

@@ -45,3 +45,13 @@ impl<B: Backend, Task, V: Variant<B, Task> + ?Sized> Variant<B, Task> for &V {
 /// All elements, as one line, by a [`Variant`].
 #[derive(Clone, Copy, Debug)]
 pub struct ByVariant<P>(pub(crate) P);
+
+/// Has a variant enqueue a task.
+pub(crate) fn run_variant<B: Backend, Task, V: Variant<B, Task> + ?Sized>(
+    variant: &V,
+    device: &B,
+    task: &Task,
+    (leaves, outs): (&[Leaf<B::Raw>], &[Out<B::Raw>]),
+) -> Result<()> {
+    device.uninterrupted(|| variant.run(device, task, leaves, outs))
+}

@@ -392,7 +392,8 @@ pub trait Launcher: Backend {
     /// [`Error::Unsupported`] for a kernel without code for this device, and on the processor for one with operators; the device's.
     fn launch(&self, spec: &KernelSpec<'_, Self::Raw>, work: Work<'_>) -> Result<()>;
 
-    /// Memory of a plan's own, a piece to each of these lengths in bytes: contents are undefined, and the next call may return the same.
+    /// Memory of a plan's own, a piece to each of these lengths in bytes: contents are undefined, and the next call may return the same, that of another thread
+    /// too, unless the plan is [`uninterrupted`](Backend::uninterrupted).
     ///
     /// # Errors
     /// The device's.
@@ -460,7 +461,7 @@ macro_rules! run_planned {
                 leaves: &[$crate::backend::Leaf<Self::Raw>],
                 outs: &[$crate::backend::Out<Self::Raw>],
             ) -> $crate::error::Result<()> {
-                $crate::launch::Planned::drive(task, self, leaves, outs)
+                $crate::backend::Backend::uninterrupted(self, || $crate::launch::Planned::drive(task, self, leaves, outs))
             }
         }
     )*};

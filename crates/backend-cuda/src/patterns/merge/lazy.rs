@@ -107,6 +107,7 @@ pub(in crate::patterns) fn with_fills<R>(
 
 impl Run<MergeFromTask> for Cuda {
     fn run(&self, task: &MergeFromTask, leaves: &[Leaf<Buffer>], outs: &[Out<Buffer>]) -> Result<()> {
+        let _turn = self.stream().turn();
         if leaves.len() > MAX_INPUTS {
             return task.by_arrays(self, leaves, outs);
         }
@@ -138,6 +139,7 @@ impl Run<MergeFromTask> for Cuda {
 
 impl Run<CoRankFromTask> for Cuda {
     fn run(&self, task: &CoRankFromTask, leaves: &[Leaf<Buffer>], outs: &[Out<Buffer>]) -> Result<()> {
+        let _turn = self.stream().turn();
         let (inputs, ranks) = task.operands(leaves);
         if inputs.len() > MAX_INPUTS {
             return task.by_arrays(self, leaves, outs);
@@ -159,6 +161,7 @@ impl Run<CoRankFromTask> for Cuda {
 
 impl Run<SearchFromTask> for Cuda {
     fn run(&self, task: &SearchFromTask, leaves: &[Leaf<Buffer>], outs: &[Out<Buffer>]) -> Result<()> {
+        let _turn = self.stream().turn();
         if leaves.len() > MAX_INPUTS {
             return task.by_arrays(self, leaves, outs);
         }

@@ -4,7 +4,7 @@ use super::task::Call;
 use super::{Between, Binned, Bins, CountedBins, Even, HistogramTask, Ruled, Weight};
 use crate::backend::{Backend, Run};
 use crate::buffer::{Buffer, DeviceScalar, Memory as _};
-use crate::call::{ByVariant, Variant};
+use crate::call::{ByVariant, Variant, run_variant};
 #[cfg(doc)]
 use crate::error::Error;
 use crate::error::Result;
@@ -194,6 +194,6 @@ impl<B: Run<MapTask>, N: Binning<B> + Bins<B>, P: Variant<B, HistogramTask>> His
     /// As [`run`](Self::run), and [`Error::BufferTooSmall`], [`Error::Aliasing`].
     pub fn write_to(self, out: &Buffer<B, u32>) -> Result<()> {
         let call = self.bins.call(self.device, None::<&&Buffer<B, u32>>)?;
-        call.counted(self.device, out, |task, leaves, outs| self.mode.0.run(self.device, &task, leaves, outs))
+        call.counted(self.device, out, |task, leaves, outs| run_variant(&self.mode.0, self.device, &task, (leaves, outs)))
     }
 }

@@ -5,7 +5,7 @@ use super::verb::{BothTuples, BothValues, MergeCall};
 use super::{Merge, MergeTask, call};
 use crate::backend::{Backend, Run};
 use crate::buffer::Buffer;
-use crate::call::{ByVariant, Variant, Whole};
+use crate::call::{ByVariant, Variant, Whole, run_variant};
 use crate::element::Element;
 use crate::error::Result;
 use crate::input::{Collector, Elements, Input, Lent, Narrow, Numbers, Outputs, TypedOutputs as _};
@@ -159,7 +159,7 @@ fn by_variant<B: Merge, K: Element, V: Element, W, P: Variant<B, MergeTask>>(
 ) -> Result<()> {
     call::merge_by(call.device, a, b, call.order, out, |task, leaves, outs| {
         check_arrays(call, a.0, b.0)?;
-        call.domain.0.run(call.device, &task, leaves, outs)
+        run_variant(&call.domain.0, call.device, &task, (leaves, outs))
     })
 }
 

@@ -2,7 +2,7 @@
 
 use super::call::{Adding, Ending};
 use super::{Factor, ProductCall, ProductTask, Products};
-use crate::call::Variant;
+use crate::call::{Variant, run_variant};
 use crate::error::Result;
 use crate::input::{Input, Outputs};
 use crate::ir::Expr;
@@ -48,7 +48,7 @@ where
     /// As [`ProductCall::write_to`], and the variant's.
     pub fn write_to(self, out: <F::Out as Outputs>::Refs<'_, B>) -> Result<()> {
         match self.call.described(out)? {
-            Some((task, leaves, outs)) => self.variant.run(self.call.device(), &task, &leaves, &outs),
+            Some((task, leaves, outs)) => run_variant(&self.variant, self.call.device(), &task, (&leaves, &outs)),
             None => Ok(()),
         }
     }

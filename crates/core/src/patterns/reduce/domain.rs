@@ -6,6 +6,7 @@ use crate::backend::{Backend, Out, Run};
 use crate::buffer::{Buffer, DeviceScalar, Memory as _};
 use crate::call::{
     Accumulate, Along, ByVariant, Checked, Counted, CountedKeys, Described, Domain, Finish, Keys, Offsets, Variant, Whole, constant,
+    run_variant,
 };
 use crate::error::{Error, Result};
 use crate::input::{Collector, Input, Numbers, Outputs, Source, counting, scalar};
@@ -111,7 +112,7 @@ impl<B: Run<MapTask>, P: Variant<B, ReduceTask>> Domain<Reducing, B> for ByVaria
     {
         let c = collect(call.device, "reduce", &call.inputs)?;
         let load = trace(&call.inputs, &c, identity)?;
-        let run = |device: &B, task: ReduceTask, outs: &[_]| self.0.run(device, &task, &c.leaves, outs);
+        let run = |device: &B, task: ReduceTask, outs: &[_]| run_variant(&self.0, device, &task, (&c.leaves, outs));
         reduce_lines(call, &c, (Lines::one(c.len()?), load), out, run)
     }
 }

@@ -5,7 +5,9 @@ use super::shifted::exclusive_load;
 use super::{ScanTask, Scanning};
 use crate::backend::{Backend, Run};
 use crate::buffer::{Buffer, Memory as _};
-use crate::call::{Accumulate, Along, ByVariant, Checked, Described, Domain, Finish, Flag, Flags, Keys, Offsets, Variant, Whole};
+use crate::call::{
+    Accumulate, Along, ByVariant, Checked, Described, Domain, Finish, Flag, Flags, Keys, Offsets, Variant, Whole, run_variant,
+};
 use crate::element::{Element, Scalar};
 use crate::error::Result;
 use crate::input::{Input, Outputs};
@@ -91,7 +93,7 @@ impl<B: Backend, P: Variant<B, ScanTask>> ScanDomain<B> for ByVariant<P> {
         let mut outs = Vec::new();
         F::Out::outs(device, out, task.lines.n, &mut outs)?;
         let outs = checked(device, &c, &task, &outs)?;
-        if task.lines.n == 0 { Ok(()) } else { self.0.run(device, &task, &c.leaves, &outs) }
+        if task.lines.n == 0 { Ok(()) } else { run_variant(&self.0, device, &task, (&c.leaves, &outs)) }
     }
 }
 

@@ -8,7 +8,7 @@ use super::verb::{InScratch, SortCall};
 use super::{Payload, SortTask};
 use crate::backend::{Backend, Run};
 use crate::buffer::{Buffer, Memory as _};
-use crate::call::{Along, ByVariant, Variant, Whole};
+use crate::call::{Along, ByVariant, Variant, Whole, run_variant};
 use crate::element::Element;
 use crate::error::{Error, Result};
 use crate::input::{Elements, Input as _, Values};
@@ -205,7 +205,7 @@ where
         if let Some(out) = payload_out {
             sort = sort.payload_to(out)?;
         }
-        sort.checked(call.keys.len(), |device, task, leaves, outs| call.domain.0.run(device, &task, leaves, outs))
+        sort.checked(call.keys.len(), |device, task, leaves, outs| run_variant(&call.domain.0, device, &task, (leaves, outs)))
     }
 }
 
