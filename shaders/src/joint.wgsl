@@ -2,9 +2,9 @@
 // single form, whatever its neighbours are. What few elements need stands once, behind one test for all four, in a loop over those that
 // need it: it is picked and put by selection, since an index that is known at run time only would put the vectors into memory.
 
-//@ iw_bits_4: iw_zero
+//@ iw_bits_4: iw_zero_of_floats
 fn iw_bits_4(bits: vec4<u32>) -> vec4<f32> {
-    return bitcast<vec4<f32>>(bits ^ vec4<u32>(iw_zero()));
+    return bitcast<vec4<f32>>(bits ^ vec4<u32>(iw_zero_of_floats()));
 }
 
 //@ iw_opaque_4: iw_zero

@@ -36,7 +36,7 @@ enum Step {
     Validate,
     /// The quick part of the cases on SwiftShader, a second software adapter
     Swiftshader,
-    /// Random operators and patterns, a minute in all on the software adapters
+    /// Random operators and patterns that the commit decides, about a minute on each software adapter
     Fuzz,
     /// Main job of `isowarp`, with no subcommand
     Main,
@@ -119,14 +119,15 @@ fn on_swiftshader() -> Result<()> {
     coverage::check("wgpu: SwiftShader")
 }
 
-/// Time of the fuzzer on each software adapter.
-const FUZZED: &str = "60";
+/// Trials of the fuzzer on each software adapter: about a minute on 2 cores.
+const FUZZED: &str = "700";
 
-/// A seed of its own each time, which is printed: what is found is found once more by it.
+/// Each commit has trials of its own, and the same ones whenever it is checked.
 fn fuzz() -> Result<()> {
+    let seed = workspace::commit_number().unwrap_or(1).to_string();
     let fuzz = || {
         let mut fuzz = built("isowarp-conformance");
-        fuzz.args(["fuzz", "--seconds", FUZZED]);
+        fuzz.args(["fuzz", "--seconds", "600", "--trials", FUZZED, "--seed", &seed]);
         fuzz
     };
     shell::run(&mut fuzz())?;

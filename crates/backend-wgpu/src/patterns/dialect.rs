@@ -31,6 +31,12 @@ const OPAQUE_ZERO: &str = "fn iw_zero() -> u32 {
     return bitcast<u32>(bitcast<i32>(args.base_high) >> 31u);
 }";
 
+/// Another one, that joins bits of floats: they may be joined with the first already, and twice the same is none. Element indices stay below 2^62 too:
+/// no device has as many bytes.
+const OPAQUE_ZERO_OF_FLOATS: &str = "fn iw_zero_of_floats() -> u32 {
+    return bitcast<u32>(bitcast<i32>(args.base_high) >> 30u);
+}";
+
 /// `iw_fma` for operands and results that are zero or normal: without a guard.
 pub(super) const NATIVE_FMA: &str = "iw_fma_native";
 /// Ends the name of a definition that is right for arguments that are not subnormal.
@@ -147,6 +153,7 @@ impl Dialect {
         let wide = |native: bool| isowarp_shaders::snippet(&format!("{name}@{}", if native { "native" } else { "integer" }));
         match name {
             "iw_zero" => Some((OPAQUE_ZERO.to_owned(), BTreeSet::new())),
+            "iw_zero_of_floats" => Some((OPAQUE_ZERO_OF_FLOATS.to_owned(), BTreeSet::new())),
             "iw_fma" if self.fma == FmaKind::Guarded => {
                 Some((crate::probe::FMA_GUARD.to_owned(), BTreeSet::from(["iw_fma_bits".to_owned()])))
             }
