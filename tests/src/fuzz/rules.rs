@@ -199,6 +199,8 @@ fn double(op: Op, x: f64, y: f64, z: f64) -> u64 {
         Op::IsNan => return x.is_nan().into(),
         Op::Lt => return (x < y).into(),
         Op::Le => return (x <= y).into(),
+        Op::Gt => return (x > y).into(),
+        Op::Ge => return (x >= y).into(),
         Op::Eq => return (x == y).into(),
         _ => return (x != y).into(),
     };
@@ -245,6 +247,8 @@ fn integer(op: Op, width: u32, x: i128, y: i128, amount: u64) -> u64 {
         Op::ReverseBits => return bits.reverse_bits() >> (64 - width),
         Op::Lt => return (x < y).into(),
         Op::Le => return (x <= y).into(),
+        Op::Gt => return (x > y).into(),
+        Op::Ge => return (x >= y).into(),
         Op::Eq => return (x == y).into(),
         _ => return (x != y).into(),
     };

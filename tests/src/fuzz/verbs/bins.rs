@@ -73,7 +73,7 @@ fn value_of(dtype: DType, bits: u64) -> f64 {
     }
 }
 
-fn bits_of(dtype: DType, x: f64) -> u64 {
+pub(super) fn bits_of(dtype: DType, x: f64) -> u64 {
     match dtype {
         DType::F64 => x.to_bits(),
         DType::F32 => (x as f32).to_bits().into(),
@@ -82,7 +82,7 @@ fn bits_of(dtype: DType, x: f64) -> u64 {
 }
 
 /// Bounds that have a width in the type, and the number of bins.
-fn bounds(trial: &Trial, dtype: DType) -> (f64, f64, u32) {
+pub(super) fn bounds(trial: &Trial, dtype: DType) -> (f64, f64, u32) {
     let [lower, upper] = ["lower", "upper"].map(|name| f64::from_bits(trial.number(name)));
     let bins = trial.number("bins").clamp(1, 1 << 14) as u32;
     let [low, high] = [lower, upper].map(|x| value_of(dtype, bits_of(dtype, x)));
@@ -91,7 +91,7 @@ fn bounds(trial: &Trial, dtype: DType) -> (f64, f64, u32) {
 }
 
 /// The edges of even bins.
-fn even(trial: &Trial, dtype: DType) -> Vec<f64> {
+pub(super) fn even(trial: &Trial, dtype: DType) -> Vec<f64> {
     let (lower, upper, bins) = bounds(trial, dtype);
     let step = (upper - lower) / f64::from(bins);
     let inner = (0..bins).map(|k| (lower + f64::from(k) * step).min(upper));
@@ -99,15 +99,14 @@ fn even(trial: &Trial, dtype: DType) -> Vec<f64> {
 }
 
 /// Edges that are given, in order and without NaN: two of them at least.
-fn given(trial: &Trial) -> Vec<f64> {
-    let array = &trial.inputs[1];
+pub(super) fn given(array: &Array) -> Vec<f64> {
     let mut all: Vec<f64> = array.bits.iter().map(|&bits| value_of(array.dtype, bits)).filter(|x| !x.is_nan()).collect();
     all.sort_by(f64::total_cmp);
     all.resize(all.len().max(2), f64::INFINITY);
     all
 }
 
-fn flow(trial: &Trial) -> bool {
+pub(super) fn flow(trial: &Trial) -> bool {
     trial.number("flow") % 2 == 1
 }
 
@@ -116,7 +115,7 @@ pub(super) fn run<B: Target>(trial: &Trial, device: &B) -> Result<Vec<Output>> {
     let x = upload(device, samples.dtype, &samples.bits)?;
     if trial.verb == Verb::HistogramBetween {
         let call = Call::Histogram(Histogram { arrays: 1, flow: flow(trial), ..Histogram::default() });
-        let edges: Vec<u64> = given(trial).into_iter().map(|x| bits_of(samples.dtype, x)).collect();
+        let edges: Vec<u64> = given(&trial.inputs[1]).into_iter().map(|x| bits_of(samples.dtype, x)).collect();
         return computed(device, &call, &[&x, &upload(device, samples.dtype, &edges)?]);
     }
     let (lower, upper, bins) = bounds(trial, samples.dtype);
@@ -124,16 +123,19 @@ pub(super) fn run<B: Target>(trial: &Trial, device: &B) -> Result<Vec<Output>> {
     computed(device, &Call::Histogram(Histogram { arrays: 1, even, flow: flow(trial), ..Histogram::default() }), &[&x])
 }
 
+/// The bin of a sample between edges: the one before the first is that of samples below, the one after the last that of others outside, and of NaN.
+pub(super) fn place(dtype: DType, bits: u64, edges: &[f64]) -> usize {
+    let x = value_of(dtype, bits);
+    if x.is_nan() { edges.len() } else { edges.iter().filter(|&&edge| edge <= x).count() }
+}
+
 pub(super) fn expected(trial: &Trial) -> Vec<Output> {
     let samples = &trial.inputs[0];
-    let edges = if trial.verb == Verb::HistogramBetween { given(trial) } else { even(trial, samples.dtype) };
+    let edges = if trial.verb == Verb::HistogramBetween { given(&trial.inputs[1]) } else { even(trial, samples.dtype) };
     let bins = edges.len() - 1;
     let mut counts = vec![0u64; bins + 2];
     for &bits in &samples.bits {
-        let x = value_of(samples.dtype, bits);
-        // The bin before the first is that of samples below, the one after the last that of others outside, and of NaN.
-        let begun = edges.iter().filter(|&&edge| edge <= x).count();
-        counts[if x.is_nan() { bins + 1 } else { begun.min(bins + 1) }] += 1;
+        counts[place(samples.dtype, bits, &edges)] += 1;
     }
     let counts = if flow(trial) { counts } else { counts[1..=bins].to_vec() };
     vec![output(DType::U32, counts)]

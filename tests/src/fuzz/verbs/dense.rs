@@ -1,6 +1,6 @@
 //! Products of matrices, solves and convolutions: chains of fused steps in the documented order.
 
-use super::{computed, edges, output};
+use super::{computed, edges, inexact, output};
 use crate::case::{Output, Target};
 use crate::fuzz::lower::upload;
 use crate::fuzz::rules;
@@ -22,10 +22,13 @@ const KINDS: [SolveKind; 4] = [SolveKind::Solve, SolveKind::Lu, SolveKind::Inver
 pub(super) const SUMMED: [DType; 9] =
     [DType::F32, DType::F32, DType::F16, DType::I8, DType::U8, DType::I16, DType::U16, DType::I32, DType::U32];
 
-/// Elements at the edges, or near to 1, of which sums are finite.
+/// Elements at the edges, or near to 1, of which sums are finite; half of the latter are such that sums of a few of them are exact.
 pub(super) fn elements(dtype: DType, n: usize, r: &mut Random) -> Vec<u64> {
     if r.chance(40) || !dtype.ty().is_float() {
         return edges(dtype, n, r);
+    }
+    if r.chance(50) {
+        return inexact(dtype, n, r);
     }
     let near = |r: &mut Random| {
         let x = (r.below(2001) as f64 - 1000.0) / 256.0;
@@ -279,7 +282,7 @@ pub(super) fn solved(of: Arithmetic, e: &Eliminated, b: &[Vec<u64>]) -> Vec<Vec<
 }
 
 /// The index that a window reads, if any.
-fn inside(border: Border, i: i64, n: i64) -> Option<usize> {
+pub(super) fn inside(border: Border, i: i64, n: i64) -> Option<usize> {
     let at = match border {
         _ if (0..n).contains(&i) => i,
         Border::Clamp => i.clamp(0, n - 1),

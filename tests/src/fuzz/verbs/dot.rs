@@ -1,7 +1,8 @@
-//! Exact sums, means and dot products: sums of whole numbers, rounded once.
+//! Exact sums, means and dot products, of lines, segments and runs by key: sums of whole numbers, rounded once.
 
-use super::{choice, edges, length, output};
+use super::{choice, edges, few, length, output, parts, picks};
 use crate::case::{Output, Target};
+use crate::fuzz::lower::upload;
 use crate::fuzz::trial::{Array, Trial};
 use crate::fuzz::values::Random;
 use crate::fuzz::verbs::Verb;
@@ -26,7 +27,7 @@ fn elements(n: usize, r: &mut Random) -> Vec<u64> {
 }
 
 /// Elements of a type of which sums are interesting: those of `f64` or their nearest ones.
-fn stored(dtype: DType, n: usize, r: &mut Random) -> Vec<u64> {
+pub(super) fn stored(dtype: DType, n: usize, r: &mut Random) -> Vec<u64> {
     if r.chance(30) {
         return edges(dtype, n, r);
     }
@@ -38,8 +39,9 @@ fn stored(dtype: DType, n: usize, r: &mut Random) -> Vec<u64> {
 }
 
 pub(super) fn trial(verb: Verb, r: &mut Random) -> Trial {
+    let is_dot = verb == Verb::ExactDot || (verb == Verb::ExactByKey && r.chance(30));
     let dtype = match verb {
-        Verb::ExactDot => r.pick(&[DType::F64, DType::F64, DType::F32]),
+        _ if is_dot => r.pick(&[DType::F64, DType::F64, DType::F32]),
         _ => r.pick(&[DType::F32, DType::F32, DType::F64, DType::F16]),
     };
     // Rows with groups of threads of their own have 1024 elements and more.
@@ -49,7 +51,10 @@ pub(super) fn trial(verb: Verb, r: &mut Random) -> Trial {
     // The other half takes a part of the sum back.
     let back = |x: &[u64]| x.iter().rev().map(|bits| bits ^ 1 << sign).collect::<Vec<u64>>();
     let mut inputs = vec![Array::plain(dtype, x)];
-    if verb == Verb::ExactDot {
+    if verb == Verb::ExactByKey {
+        inputs.push(few(r.pick(&[DType::U8, DType::I32, DType::F32, DType::F16]), n, r));
+    }
+    if is_dot {
         let y = if r.chance(25) { back(&inputs[0].bits) } else { stored(dtype, n, r) };
         inputs.push(Array::plain(dtype, y));
     } else if r.chance(25) {
@@ -58,7 +63,7 @@ pub(super) fn trial(verb: Verb, r: &mut Random) -> Trial {
         x[n - n / 2..].copy_from_slice(&half);
     }
     let columns = if r.chance(50) { 1 + r.below(40) } else { 1 + r.below(n) };
-    let numbers = [("lines", r.below(4)), ("columns", columns), ("mean", if verb == Verb::ExactSum { r.below(2) } else { 0 })];
+    let numbers = [("lines", r.below(4)), ("columns", columns), ("mean", if is_dot { 0 } else { r.below(2) })];
     let numbers = numbers.map(|(name, value)| (name.to_owned(), value as u64)).to_vec();
     Trial { verb, n, numbers, inputs, trees: Vec::new() }
 }
@@ -89,7 +94,57 @@ fn offsets(trial: &Trial) -> Vec<u32> {
     [0].into_iter().chain(ends).chain([trial.n]).map(|at| at as u32).collect()
 }
 
+/// Whether sums are divided by the number of elements.
+fn is_mean(trial: &Trial) -> bool {
+    let is_dot = trial.verb == Verb::ExactDot || trial.inputs.len() == 3;
+    !is_dot && trial.number("mean") % 2 == 1
+}
+
+fn by_key<B: Target>(trial: &Trial, device: &B) -> Result<Vec<Output>> {
+    let input = |k: usize| upload(device, trial.inputs[k].dtype, &trial.inputs[k].bits);
+    let (x, keys) = (input(0)?, input(1)?);
+    macro_rules! runs {
+        ($call:expr, $k:ty) => {{
+            let found = $call.by_key(&keys.typed::<$k>()?).run()?;
+            let n = found.len_blocking()?;
+            parts(&[found.values.0.slice(..n)?.into(), found.values.1.slice(..n)?.into()])
+        }};
+    }
+    macro_rules! sums {
+        ($call:expr) => {
+            match keys.dtype() {
+                DType::U8 => runs!($call, u8),
+                DType::I32 => runs!($call, i32),
+                DType::F32 => runs!($call, f32),
+                _ => runs!($call, half::f16),
+            }
+        };
+    }
+    macro_rules! of {
+        ($t:ty) => {{
+            let x = x.typed::<$t>()?;
+            if is_mean(trial) { sums!(device.exact_mean(&x)) } else { sums!(device.exact_sum(&x)) }
+        }};
+    }
+    macro_rules! dots {
+        ($t:ty) => {{
+            let (x, y) = (x.typed::<$t>()?, input(2)?.typed::<$t>()?);
+            sums!(device.exact_dot((&x, &y)))
+        }};
+    }
+    match (trial.inputs.len() == 3, x.dtype()) {
+        (true, DType::F64) => dots!(f64),
+        (true, _) => dots!(f32),
+        (_, DType::F64) => of!(f64),
+        (_, DType::F32) => of!(f32),
+        _ => of!(half::f16),
+    }
+}
+
 pub(super) fn run<B: Target>(trial: &Trial, device: &B) -> Result<Vec<Output>> {
+    if trial.verb == Verb::ExactByKey {
+        return by_key(trial, device);
+    }
     let [rows, columns] = shape(trial);
     let used = if matches!(lines(trial), Lines::Rows | Lines::Columns) { rows * columns } else { trial.n };
     let shape = [rows as u64, columns as u64];
@@ -109,7 +164,7 @@ pub(super) fn run<B: Target>(trial: &Trial, device: &B) -> Result<Vec<Output>> {
         ($t:ty, $word:ty, $result:ident) => {{
             let input = |k: usize| trial.inputs[k].bits[..used].iter().map(|&bits| <$t>::from_bits(bits as $word)).collect::<Vec<_>>();
             let x = device.upload(&input(0))?;
-            let sums = if trial.number("mean") % 2 == 1 { sums!(device.exact_mean(&x)) } else { sums!(device.exact_sum(&x)) };
+            let sums = if is_mean(trial) { sums!(device.exact_mean(&x)) } else { sums!(device.exact_sum(&x)) };
             Ok(vec![output(DType::$result, sums.into_iter().map(|sum| sum.to_bits().into()))])
         }};
     }
@@ -132,14 +187,23 @@ pub(super) fn run<B: Target>(trial: &Trial, device: &B) -> Result<Vec<Output>> {
 
 pub(super) fn expected(trial: &Trial) -> Vec<Output> {
     let (dtype, [rows, columns]) = (trial.inputs[0].dtype, shape(trial));
-    let wide: Vec<Vec<u64>> = trial.inputs.iter().map(|array| array.bits.iter().map(|&bits| as_f64(dtype, bits)).collect()).collect();
+    let keys = if trial.verb == Verb::ExactByKey { Some(&trial.inputs[1]) } else { None };
+    let factors = trial.inputs.iter().enumerate().filter(|(k, _)| keys.is_none() || *k != 1);
+    let wide: Vec<Vec<u64>> = factors.map(|(_, array)| array.bits.iter().map(|&bits| as_f64(dtype, bits)).collect()).collect();
     let factor = |i: usize| wide.get(1).map_or(1f64.to_bits(), |y| y[i]);
     let result = if dtype == DType::F64 { DType::F64 } else { DType::F32 };
     let sum = |places: &mut dyn Iterator<Item = usize>| {
         let mut n = 0;
         let total = total(places.inspect(|_| n += 1).map(|i| (wide[0][i], factor(i))));
-        total.rounded(result, if trial.number("mean") % 2 == 1 { n } else { 1 })
+        total.rounded(result, if is_mean(trial) { n } else { 1 })
     };
+    if let Some(keys) = keys {
+        let starts = picks::run_starts(keys.dtype, &keys.bits);
+        let ends = starts.iter().skip(1).copied().chain([trial.n]);
+        let sums: Vec<u64> = starts.iter().zip(ends).map(|(&start, end)| sum(&mut (start..end))).collect();
+        let firsts = starts.iter().map(|&start| picks::kept(keys.dtype, keys.bits[start]));
+        return vec![output(keys.dtype, firsts), output(result, sums)];
+    }
     let sums = match lines(trial) {
         Lines::Whole => vec![sum(&mut (0..trial.n))],
         Lines::Rows => (0..rows).map(|row| sum(&mut (row * columns..(row + 1) * columns))).collect(),
@@ -150,7 +214,7 @@ pub(super) fn expected(trial: &Trial) -> Vec<Output> {
 }
 
 /// The bits of the `f64` of an element's value.
-fn as_f64(dtype: DType, bits: u64) -> u64 {
+pub(super) fn as_f64(dtype: DType, bits: u64) -> u64 {
     match dtype {
         DType::F64 => bits,
         DType::F32 => f64::from(f32::from_bits(bits as u32)).to_bits(),
@@ -159,13 +223,13 @@ fn as_f64(dtype: DType, bits: u64) -> u64 {
 }
 
 /// A mantissa and its exponent.
-fn parts(bits: u64) -> (u64, i32) {
+fn fraction(bits: u64) -> (u64, i32) {
     let (exponent, mantissa) = ((bits >> 52 & 0x7ff) as i32, bits & (!0 >> 12));
     if exponent == 0 { (mantissa, -1074) } else { (mantissa | 1 << 52, exponent - 1075) }
 }
 
 /// A sum that is not rounded yet.
-enum Total {
+pub(super) enum Total {
     Nan,
     Infinite {
         negative: bool,
@@ -175,7 +239,7 @@ enum Total {
 }
 
 /// The sum of products, one for positive and one for negative ones.
-fn total(products: impl Iterator<Item = (u64, u64)>) -> Total {
+pub(super) fn total(products: impl Iterator<Item = (u64, u64)>) -> Total {
     let mut sums = [[0u64; WORDS]; 2];
     let (mut infinite, mut is_nan) = ([false; 2], false);
     for (a, b) in products {
@@ -187,7 +251,7 @@ fn total(products: impl Iterator<Item = (u64, u64)>) -> Total {
             infinite[sign] |= !is_none;
             continue;
         }
-        let ((m, e), (n, f)) = (parts(a), parts(b));
+        let ((m, e), (n, f)) = (fraction(a), fraction(b));
         let (product, at) = (u128::from(m) * u128::from(n), (e + f - LEAST) as usize);
         let sum = &mut sums[sign];
         let mut carry = false;
@@ -230,7 +294,7 @@ fn difference(greater: &[u64; WORDS], less: &[u64; WORDS]) -> [u64; WORDS] {
 
 impl Total {
     /// The nearest float of the sum over a number, ties to even; a mean of nothing is NaN.
-    fn rounded(self, dtype: DType, over: u64) -> u64 {
+    pub(super) fn rounded(self, dtype: DType, over: u64) -> u64 {
         let (sign, infinity) =
             if dtype == DType::F64 { (1 << 63, f64::INFINITY.to_bits()) } else { (1 << 31, f32::INFINITY.to_bits().into()) };
         match self {

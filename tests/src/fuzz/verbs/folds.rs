@@ -52,7 +52,7 @@ pub(super) fn trial(verb: Verb, r: &mut Random) -> Trial {
 }
 
 /// Returns an operator that combines elements of a type: bits only of integers.
-fn combining(trial: &Trial, ty: Ty) -> (&'static str, Op) {
+pub(super) fn combining(trial: &Trial, ty: Ty) -> (&'static str, Op) {
     // The order of float sums in segmented scans is that of scans by flags, which plain loops here do not follow.
     match (ty.is_float(), trial.verb) {
         (true, Verb::SegmentedScan) => choice(trial, "op", &COMBINING[1..3]),
@@ -99,12 +99,12 @@ pub(super) fn offsets<B: Target>(trial: &Trial, device: &B) -> Result<DynBuffer<
     crate::fuzz::lower::upload(device, DType::U32, &bounds(trial))
 }
 
-fn combine(op: Op, ty: Ty, a: u64, b: u64) -> u64 {
+pub(super) fn combine(op: Op, ty: Ty, a: u64, b: u64) -> u64 {
     rules::one(op, ty, ty, [a, b, 0])
 }
 
 /// Returns the identity, which leaves others as they are, in the values of an element type.
-fn identity(op: Op, dtype: DType) -> u64 {
+pub(super) fn identity(op: Op, dtype: DType) -> u64 {
     let ty = dtype.ty();
     let bits = 8 * dtype.size_bytes() as u32;
     let all = u64::MAX >> (64 - 32 * ty.words() as u32);
@@ -134,7 +134,7 @@ fn identity(op: Op, dtype: DType) -> u64 {
 }
 
 /// The aligned binary tree: neighbours, then pairs of them, and so on; what has no neighbour stays.
-fn tree(op: Op, ty: Ty, mut values: Vec<u64>) -> Option<u64> {
+pub(super) fn tree(op: Op, ty: Ty, mut values: Vec<u64>) -> Option<u64> {
     while values.len() > 1 {
         values = values.chunks(2).map(|c| if let [a, b] = *c { combine(op, ty, a, b) } else { c[0] }).collect();
     }
@@ -142,7 +142,7 @@ fn tree(op: Op, ty: Ty, mut values: Vec<u64>) -> Option<u64> {
 }
 
 /// Sklansky's prefixes in tiles, whose totals are folded from left to right.
-fn prefixes(op: Op, ty: Ty, mut values: Vec<u64>) -> Vec<u64> {
+pub(super) fn prefixes(op: Op, ty: Ty, mut values: Vec<u64>) -> Vec<u64> {
     let mut fold: Option<u64> = None;
     for tile in values.chunks_mut(TILE) {
         let mut step = 1;
@@ -164,7 +164,7 @@ fn prefixes(op: Op, ty: Ty, mut values: Vec<u64>) -> Vec<u64> {
 }
 
 /// A window's blocks, as many elements each as the powers of two of its length, the smallest first, folded from left to right.
-fn window(op: Op, ty: Ty, mut values: &[u64]) -> Option<u64> {
+pub(super) fn window(op: Op, ty: Ty, mut values: &[u64]) -> Option<u64> {
     let mut fold = None;
     while !values.is_empty() {
         let (block, rest) = values.split_at(1 << values.len().trailing_zeros());

@@ -2,29 +2,33 @@
 
 mod bins;
 mod codes;
+mod common;
 mod dense;
 mod dot;
 mod draws;
+mod filters;
 mod folds;
 mod fourier;
+mod layers;
 mod layouts;
+mod lines;
 mod map;
 mod picks;
+mod separable;
 mod sorts;
+mod statistics;
 mod systems;
+mod weights;
 mod xorwow;
 
-use super::lower::{Places, Results};
-use super::rules;
 use super::tree::{Op, Tree};
-use super::trial::{Array, Trial};
-use super::values::{Random, edge};
+use super::trial::Trial;
+use super::values::Random;
 use crate::case::{Output, Target};
+use common::{
+    arrays, choice, computed, edges, few, inexact, length, narrowed, near, on_cpu, operator, output, palette, parts, picked, viewed,
+};
 use isowarp::Result;
-use isowarp::backend::Backend;
-use isowarp::dynamic::{Call, DynBuffer};
-use isowarp::element::{DType, Ty};
-use isowarp::ir::{Func, pack};
 
 macro_rules! verbs {
     ($($(#[$doc:meta])* $verb:ident $name:literal;)*) => {
@@ -145,6 +149,22 @@ verbs! {
     Random "random";
     /// Numbers of XORWOW combined with an array.
     Xorwow "xorwow";
+    /// Images of channels by filters, in batches and groups, and transposes.
+    Layer "layer";
+    /// Runs of equal keys summed exactly.
+    ExactByKey "exact_by_key";
+    /// Weights added up in bins.
+    HistogramWeighted "histogram_weighted";
+    /// Means, variances, norms, extremes and percentiles of all elements.
+    Statistics "statistics";
+    /// Sums in the orders of other programs.
+    OrderedSum "ordered_sum";
+    /// Lines along an axis combined, scanned, and their extremes.
+    Lines "lines";
+    /// Images by small windows.
+    Filter "filter";
+    /// Images by a filter across and one down.
+    Separable "separable";
 }
 
 /// Where the code of a pattern is.
@@ -163,6 +183,12 @@ enum Kind {
     Layouts,
     Draws,
     Xorwow,
+    Layers,
+    Weights,
+    Statistics,
+    Lines,
+    Filters,
+    Separable,
 }
 
 impl Verb {
@@ -186,12 +212,18 @@ impl Verb {
             Self::Gemm | Self::Solve | Self::Convolve => Kind::Dense,
             Self::GemmBatch | Self::SolveBatch | Self::Cholesky | Self::Triangular => Kind::Systems,
             Self::Fft | Self::Rfft | Self::Irfft => Kind::Fourier,
-            Self::ExactDot | Self::ExactSum => Kind::Dot,
+            Self::ExactDot | Self::ExactSum | Self::ExactByKey => Kind::Dot,
             Self::Encode | Self::Decode => Kind::Codes,
             Self::HistogramFloats | Self::HistogramBetween => Kind::Bins,
             Self::PermuteAxes | Self::Transpose | Self::Morton | Self::GatherAxis | Self::Place => Kind::Layouts,
             Self::Random => Kind::Draws,
             Self::Xorwow => Kind::Xorwow,
+            Self::Layer => Kind::Layers,
+            Self::HistogramWeighted => Kind::Weights,
+            Self::Statistics => Kind::Statistics,
+            Self::OrderedSum | Self::Lines => Kind::Lines,
+            Self::Filter => Kind::Filters,
+            Self::Separable => Kind::Separable,
             _ => Kind::Picks,
         }
     }
@@ -218,6 +250,12 @@ impl Verb {
             Kind::Layouts => layouts::trial(self, r),
             Kind::Draws => draws::trial(r),
             Kind::Xorwow => xorwow::trial(r),
+            Kind::Layers => layers::trial(r),
+            Kind::Weights => weights::trial(r),
+            Kind::Statistics => statistics::trial(r),
+            Kind::Lines => lines::trial(self, r),
+            Kind::Filters => filters::trial(r),
+            Kind::Separable => separable::trial(r),
         }
     }
 
@@ -254,11 +292,13 @@ impl Verb {
             Self::Map | Self::Reduce => (1..=2, 1),
             Self::SortBy => (2..=2, 1),
             Self::Select | Self::Partition | Self::Ballot => (1..=1, 1),
-            Self::Scatter | Self::Place | Self::GemmBatch => (3..=3, 0),
+            Self::Scatter | Self::Place | Self::GemmBatch | Self::Separable => (3..=3, 0),
             Self::ReduceByKey | Self::SegmentedReduce | Self::SegmentedScan | Self::SegmentedSort => (2..=2, 0),
             Self::Merge | Self::Search | Self::Sets | Self::Gather | Self::GatherAxis => (2..=2, 0),
-            Self::Gemm | Self::Solve | Self::Convolve | Self::SolveBatch | Self::Triangular => (2..=2, 0),
+            Self::Gemm | Self::Solve | Self::Convolve | Self::Layer | Self::SolveBatch | Self::Triangular => (2..=2, 0),
             Self::ExactDot | Self::HistogramBetween => (2..=2, 0),
+            Self::ExactByKey | Self::HistogramWeighted => (2..=3, 0),
+            Self::Statistics | Self::Filter => (2..=2, 0),
             _ => (1..=1, 0),
         }
     }
@@ -267,6 +307,8 @@ impl Verb {
     fn parallel(self) -> usize {
         match self {
             Self::Reduce | Self::ReduceByKey | Self::Scatter | Self::Place | Self::ExactDot => 2,
+            Self::HistogramWeighted | Self::Statistics => 2,
+            Self::ExactByKey => 3,
             _ => 1,
         }
     }
@@ -325,6 +367,12 @@ impl Verb {
             Kind::Layouts => layouts::run(trial, device),
             Kind::Draws => draws::run(trial, device),
             Kind::Xorwow => xorwow::run(trial, device),
+            Kind::Layers => layers::run(trial, device),
+            Kind::Weights => weights::run(trial, device),
+            Kind::Statistics => statistics::run(trial, device),
+            Kind::Lines => lines::run(trial, device),
+            Kind::Filters => filters::run(trial, device),
+            Kind::Separable => separable::run(trial, device),
         }
     }
 
@@ -345,115 +393,12 @@ impl Verb {
             Kind::Layouts => layouts::expected(trial),
             Kind::Draws => draws::expected(trial),
             Kind::Xorwow => xorwow::expected(trial),
+            Kind::Layers => layers::expected(trial),
+            Kind::Weights => weights::expected(trial),
+            Kind::Statistics => statistics::expected(trial),
+            Kind::Lines => lines::expected(trial),
+            Kind::Filters => filters::expected(trial),
+            Kind::Separable => separable::expected(trial),
         }
     }
-}
-
-/// Stored bits as an output.
-fn output(dtype: DType, bits: impl IntoIterator<Item = u64>) -> Output {
-    let size = dtype.size_bytes() as usize;
-    Output { dtype, bytes: bits.into_iter().flat_map(|b| b.to_le_bytes().into_iter().take(size)).collect() }
-}
-
-/// `n` values at the edges.
-fn edges(dtype: DType, n: usize, r: &mut Random) -> Vec<u64> {
-    (0..n).map(|_| edge(dtype, r)).collect()
-}
-
-/// Element types of which a device may lack none, or all.
-fn palette(r: &mut Random) -> (&'static [DType], bool) {
-    const NARROW: [DType; 8] = [DType::F32, DType::I32, DType::U32, DType::F16, DType::I8, DType::U8, DType::I16, DType::U16];
-    if r.chance(50) { (&NARROW, false) } else { (&DType::ALL, true) }
-}
-
-/// A number of elements: few, around the sizes of subgroups and workgroups, or some thousands.
-fn length(r: &mut Random) -> usize {
-    match r.below(10) {
-        0 => r.below(4),
-        1 | 2 => r.pick(&[31, 32, 33, 63, 64, 65, 127, 128, 255, 256, 257]),
-        3 => r.pick(&[511, 512, 513, 1023, 1024, 1025, 2047, 2048, 2049, 4099]),
-        4..=8 => 100 + r.below(900),
-        _ => 1000 + r.below(4000),
-    }
-}
-
-/// An input of `n` elements, some of them views in other orders or from the middle of their memory.
-fn viewed(dtype: DType, n: usize, r: &mut Random) -> Array {
-    let lead = if r.chance(30) { r.below(9) as u64 } else { 0 };
-    let stride = if r.chance(25) { r.pick(&[-1, 2, 3, -2, 0, 7]) } else { 1 };
-    let span = n.saturating_sub(1) * i64::unsigned_abs(stride) as usize;
-    let before = if r.chance(20) { r.below(5) } else { 0 };
-    let start = (before + if stride < 0 { span } else { 0 }) as u64;
-    Array { dtype, bits: edges(dtype, before + span + 1 + r.below(3), r), lead, start, stride }
-}
-
-/// An element type of those that every device has, or of all.
-fn picked(r: &mut Random) -> DType {
-    let (of, _) = palette(r);
-    r.pick(of)
-}
-
-/// `n` elements of few values, often in runs.
-fn few(dtype: DType, n: usize, r: &mut Random) -> Array {
-    let values = edges(dtype, 1 + r.below(12), r);
-    let (mut bits, mut last) = (Vec::with_capacity(n), values[0]);
-    for _ in 0..n {
-        if r.chance(40) {
-            last = r.pick(&values);
-        }
-        bits.push(last);
-    }
-    Array::plain(dtype, bits)
-}
-
-/// One of several, by a number of the trial.
-fn choice<T: Copy>(trial: &Trial, name: &str, of: &[T]) -> T {
-    of[(trial.number(name) % of.len() as u64) as usize]
-}
-
-/// The inputs of a trial on a device.
-fn arrays<B: Backend>(trial: &Trial, device: &B) -> Result<Vec<DynBuffer<B>>> {
-    Ok(map::sources(trial, device)?.into_iter().map(|s| s.buffer).collect())
-}
-
-/// A tree as an operator over all inputs of these types.
-fn operator(tree: &Tree, dtypes: &[DType]) -> Result<Func> {
-    let places = Places::all(dtypes, tree.any(|t| matches!(t, Tree::Index)));
-    Ok(pack(places.params(), || Results::of(&[tree], &places))?)
-}
-
-/// The results of a call.
-fn computed<B: Target>(device: &B, call: &Call, inputs: &[&DynBuffer<B>]) -> Result<Vec<Output>> {
-    parts(&call.run(device, inputs)?.trimmed()?)
-}
-
-/// Arrays of a device, read.
-fn parts<B: Backend>(buffers: &[DynBuffer<B>]) -> Result<Vec<Output>> {
-    buffers.iter().map(|b| Ok(Output { dtype: b.dtype(), bytes: b.read_blocking()? })).collect()
-}
-
-/// The results of the CPU, where plain loops would be those of the library.
-fn on_cpu(trial: &Trial) -> Vec<Output> {
-    trial.run(&isowarp::Cpu::new()).unwrap_or_default()
-}
-
-/// The one result of the CPU if each of its floats is as near to a number as is given beside that, and else those numbers.
-fn near(trial: &Trial, dtype: DType, all: &[(f64, f64)]) -> Vec<Output> {
-    let found = on_cpu(trial);
-    let value = |bits: u64| if dtype == DType::F64 { f64::from_bits(bits) } else { f64::from(f32::from_bits(bits as u32)) };
-    let is_near = |i: usize, (x, bound): (f64, f64)| {
-        // Beyond the range of the type, and of what is none, there is no distance.
-        let is_far = !x.is_finite() || !bound.is_finite() || (dtype == DType::F32 && x.abs() + bound > f32::MAX.into());
-        is_far || (value(found[0].bits(i)) - x).abs() <= bound
-    };
-    if found.len() == 1 && found[0].len() == all.len() && all.iter().enumerate().all(|(i, &of)| is_near(i, of)) {
-        return found;
-    }
-    let bits = |x: f64| if dtype == DType::F64 { x.to_bits() } else { u64::from((x as f32).to_bits()) };
-    vec![output(dtype, all.iter().map(|&(x, _)| bits(x)))]
-}
-
-/// Values of a type as they are stored.
-fn narrowed(dtype: DType, ty: Ty, values: impl IntoIterator<Item = u64>) -> Vec<u64> {
-    values.into_iter().map(|b| rules::narrow(dtype, ty, b)).collect()
 }

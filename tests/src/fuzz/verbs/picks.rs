@@ -73,7 +73,7 @@ fn indices(trial: &Trial, len: usize) -> Vec<u64> {
 }
 
 /// The least and the greatest bound of a histogram, as whole numbers of the samples' type that leave room for a bin.
-fn range(trial: &Trial) -> (i128, i128) {
+pub(super) fn range(trial: &Trial) -> (i128, i128) {
     let dtype = trial.inputs[0].dtype;
     let signed = |b: u64| whole(dtype, rules::widen(dtype, b & (u64::MAX >> (64 - 8 * dtype.size_bytes()))));
     let (a, b) = (signed(trial.number("lower")), signed(trial.number("upper")));
@@ -90,12 +90,12 @@ fn range(trial: &Trial) -> (i128, i128) {
 }
 
 /// As many bins as the range has room for, at most.
-fn bins(trial: &Trial) -> u32 {
+pub(super) fn bins(trial: &Trial) -> u32 {
     let (low, high) = range(trial);
     (trial.number("bins").max(1) as i128).min(high - low) as u32
 }
 
-fn whole(dtype: DType, value: u64) -> i128 {
+pub(super) fn whole(dtype: DType, value: u64) -> i128 {
     match dtype.ty() {
         Ty::I32 => i128::from(value as i32),
         Ty::I64 => i128::from(value as i64),

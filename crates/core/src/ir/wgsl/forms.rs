@@ -12,6 +12,7 @@
 //! | `(x << 47) >= c` in 64 bits (NVIDIA) | the amount of a shift is joined with the zero |
 //! | `x + x < 1` in 64 bits, beside a quotient or root of f64 (NVIDIA) | one of the two is joined with the zero |
 //! | `x * 65537 * 65537` in 64 bits (NVIDIA, for CUDA) | the constant of a product is joined with it |
+//! | `x % 1 == 0` is false, `~(x % 1)` zero, of words without sign (SwiftShader) | the remainder is joined with the zero (`iw_rem_u32`) |
 //! | `it = min(-4, it)` of integers in a loop that begins with a constant keeps the constant (SwiftShader) | the constant is joined with the zero |
 //! | `i64(x) < 100` is compared in 32 bits (Mesa), `-f32(x < y)` is negated as an integer (NVIDIA), `x * f32(y & 0)` is zero (Mesa) | what becomes a float, or 64 bits wide, is joined with the zero |
 //! | `as_f32(x - x)`, whose bits are `(x + (zero - x)) ^ zero`, is the literal zero, of which the row above tells (Mesa) | bits of floats are joined with a zero of their own (`iw_zero_of_floats`) |

@@ -109,7 +109,8 @@ pub trait Statistics: Reduce {
     }
 
     /// Mean of the squared distances from the [`mean`](Self::mean), with `freedom` degrees of freedom taken off the number of elements: 0 of all there are, 1 of
-    /// a sample. Two passes, the second in the same order as the first: each distance and each square is rounded. It is NaN where no degree is left.
+    /// a sample. Two passes, the second in the same order as the first: each distance and each square is rounded. Where no degree is left
+    /// the sum of the squares is divided by zero, as NumPy does: NaN of equal elements, infinite of others.
     ///
     /// ```
     /// # use isowarp::prelude::*;
@@ -117,6 +118,8 @@ pub trait Statistics: Reduce {
     /// let x = dev.upload(&[1.0f32, 2.0, 6.0, 7.0])?;
     /// assert_eq!(dev.variance(&x, 0)?.read_blocking()?, 6.5);
     /// assert_eq!(dev.variance(&x.slice(..2)?, 1)?.read_blocking()?, 0.5);
+    /// assert_eq!(dev.variance(&x.slice(..2)?, 2)?.read_blocking()?, f32::INFINITY);
+    /// assert!(dev.variance(&x.slice(..1)?, 1)?.read_blocking()?.is_nan());
     /// # Ok::<(), isowarp::Error>(())
     /// ```
     ///
