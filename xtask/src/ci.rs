@@ -34,7 +34,7 @@ enum Step {
     Build,
     /// Every case on every device against the CPU and the recorded digests
     Validate,
-    /// The quick part of the cases on SwiftShader, a second software adapter
+    /// The quick part of the cases, and every pair of operations, on SwiftShader, a second software adapter
     Swiftshader,
     /// Random operators and patterns that the commit decides, about a minute on each software adapter
     Fuzz,
@@ -111,10 +111,14 @@ fn suite(level: &str) -> Command {
     suite
 }
 
-/// The quick part of the suite on SwiftShader alone, as it opens by default: it has every pattern and type of 32 bits and less. Other forms of
-/// kernels, and the rest of the cases, are compared on Mesa's adapter; all of them here would take longer than all other steps together.
+/// The quick part of the suite on SwiftShader alone, as it opens by default: it has every pattern and type of 32 bits and less. And every pair of
+/// operations: optimisers differ in what they get wrong there. Other forms of kernels, and the rest of the cases, are compared on Mesa's adapter; all of
+/// them here would take longer than all other steps together.
 fn on_swiftshader() -> Result<()> {
     let Some(manifest) = swiftshader::manifest()? else { return Ok(()) };
+    let mut pairs = built("isowarp-conformance");
+    pairs.args(["validate", "--full", "--pattern", "pairs", "--backend", "wgpu", "--no-narrow"]);
+    shell::run(pairs.env(swiftshader::DRIVERS, &manifest))?;
     shell::run(suite("--quick").args(["--backend", "wgpu", "--no-narrow"]).env(swiftshader::DRIVERS, manifest))?;
     coverage::check("wgpu: SwiftShader")
 }
