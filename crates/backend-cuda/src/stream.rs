@@ -35,16 +35,12 @@ unsafe impl Sync for Inner {}
 
 impl Stream {
     pub(crate) fn new(device: &Arc<Device>) -> Result<Self> {
-        let (slot, Slot { raw, queue }) = device.take_stream()?;
-        Ok(Self(Arc::new(Inner {
-            device: Arc::clone(device),
-            raw,
-            queue,
-            slot,
-            scratch: Scratch::default(),
-            turn: ReentrantMutex::new(()),
-            owned: true,
-        })))
+        Ok(Self::of_slot(device, device.take_stream()?, true))
+    }
+
+    fn of_slot(device: &Arc<Device>, (slot, Slot { raw, queue }): (usize, Slot), owned: bool) -> Self {
+        let (device, scratch, turn) = (Arc::clone(device), Scratch::default(), ReentrantMutex::new(()));
+        Self(Arc::new(Inner { device, raw, queue, slot, scratch, turn, owned }))
     }
 
     /// Wraps a stream of the application.
@@ -52,16 +48,7 @@ impl Stream {
     /// # Safety
     /// `raw` is a live stream of the device's context, and stays so until the last clone of the result is dropped.
     pub(crate) unsafe fn adopt(device: &Arc<Device>, raw: CUstream) -> Self {
-        let (slot, Slot { queue, .. }) = device.register_stream(raw);
-        Self(Arc::new(Inner {
-            device: Arc::clone(device),
-            raw,
-            queue,
-            slot,
-            scratch: Scratch::default(),
-            turn: ReentrantMutex::new(()),
-            owned: false,
-        }))
+        Self::of_slot(device, device.register_stream(raw), false)
     }
 
     pub(crate) fn device(&self) -> &Arc<Device> {

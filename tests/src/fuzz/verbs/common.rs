@@ -134,3 +134,27 @@ pub(super) fn near(trial: &Trial, dtype: DType, all: &[(f64, f64)]) -> Vec<Outpu
 pub(super) fn narrowed(dtype: DType, ty: Ty, values: impl IntoIterator<Item = u64>) -> Vec<u64> {
     values.into_iter().map(|b| rules::narrow(dtype, ty, b)).collect()
 }
+
+/// Runs `$body` with the Rust type of elements that products take.
+macro_rules! with_summed {
+    ($dtype:expr, $t:ident => $body:expr) => {{
+        macro_rules! of {
+            ($of:ty) => {{
+                type $t = $of;
+                $body
+            }};
+        }
+        match $dtype {
+            DType::F16 => of!(half::f16),
+            DType::F64 => of!(f64),
+            DType::I8 => of!(i8),
+            DType::U8 => of!(u8),
+            DType::I16 => of!(i16),
+            DType::U16 => of!(u16),
+            DType::I32 => of!(i32),
+            DType::U32 => of!(u32),
+            _ => of!(f32),
+        }
+    }};
+}
+pub(super) use with_summed;

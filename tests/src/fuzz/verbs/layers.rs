@@ -1,5 +1,6 @@
 //! Convolutions of layers: images of channels, in batches and groups, by filters with strides and dilations, and their transposes.
 
+use super::common::with_summed;
 use super::dense::{Arithmetic, BLOCK, SUMMED, elements, inside};
 use super::{choice, inexact, output, parts};
 use crate::case::{Output, Target};
@@ -240,34 +241,21 @@ pub(super) fn run<B: Target>(trial: &Trial, device: &B) -> Result<Vec<Output>> {
     let lens = [sizes.iter().product::<u64>() * batch * channels, taps.iter().product::<u64>() * filters * looks];
     let input = |k: usize| upload(device, trial.inputs[k].dtype, &trial.inputs[k].bits[..lens[k] as usize]);
     let (a, b) = (input(0)?, input(1)?);
-    macro_rules! convolved {
-        ($t:ty) => {{
-            let (a, b) = (a.typed::<$t>()?, b.typed::<$t>()?);
-            let (image, filter) = (grid(&a, &sizes).channels(channels).batch(batch), grid(&b, &taps).channels(looks).batch(filters));
-            let call = device.convolve(image, filter).groups(groups).border(of.border).order(of.order);
-            let call = call.stride(&numbers(|axis| axis.stride)).dilation(&numbers(|axis| axis.dilation));
-            let call =
-                if of.is_same { call.same() } else { call.padding_by(&numbers(|axis| axis.padding[0]), &numbers(|axis| axis.padding[1])) };
-            let call = if of.is_flipped { call.flipped() } else { call };
-            let call = match of.all(|axis| axis.more).iter().any(|&more| more > 0) {
-                true if of.is_transposed => call.transposed_to(&wide(of.windows())),
-                _ if of.is_transposed => call.transposed(),
-                _ => call,
-            };
-            parts(&[call.run()?.into()])
-        }};
-    }
-    match a.dtype() {
-        DType::F16 => convolved!(half::f16),
-        DType::F64 => convolved!(f64),
-        DType::I8 => convolved!(i8),
-        DType::U8 => convolved!(u8),
-        DType::I16 => convolved!(i16),
-        DType::U16 => convolved!(u16),
-        DType::I32 => convolved!(i32),
-        DType::U32 => convolved!(u32),
-        _ => convolved!(f32),
-    }
+    with_summed!(a.dtype(), T => {
+        let (a, b) = (a.typed::<T>()?, b.typed::<T>()?);
+        let (image, filter) = (grid(&a, &sizes).channels(channels).batch(batch), grid(&b, &taps).channels(looks).batch(filters));
+        let call = device.convolve(image, filter).groups(groups).border(of.border).order(of.order);
+        let call = call.stride(&numbers(|axis| axis.stride)).dilation(&numbers(|axis| axis.dilation));
+        let call =
+            if of.is_same { call.same() } else { call.padding_by(&numbers(|axis| axis.padding[0]), &numbers(|axis| axis.padding[1])) };
+        let call = if of.is_flipped { call.flipped() } else { call };
+        let call = match of.all(|axis| axis.more).iter().any(|&more| more > 0) {
+            true if of.is_transposed => call.transposed_to(&wide(of.windows())),
+            _ if of.is_transposed => call.transposed(),
+            _ => call,
+        };
+        parts(&[call.run()?.into()])
+    })
 }
 
 pub(super) fn expected(trial: &Trial) -> Vec<Output> {

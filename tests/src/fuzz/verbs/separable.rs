@@ -1,5 +1,6 @@
 //! Images by a filter across and one down: a convolution of rows, whose results are rounded, and then one of columns.
 
+use super::common::with_summed;
 use super::dense::{Arithmetic, BLOCK, SUMMED, elements, inside};
 use super::{choice, inexact, output, parts};
 use crate::case::{Output, Target};
@@ -75,27 +76,14 @@ pub(super) fn run<B: Target>(trial: &Trial, device: &B) -> Result<Vec<Output>> {
     let lens = [of.batch * of.channels * of.extents[0] * of.extents[1], across, down];
     let input = |k: usize| upload(device, trial.inputs[k].dtype, &trial.inputs[k].bits[..lens[k]]);
     let (a, b, c) = (input(0)?, input(1)?, input(2)?);
-    macro_rules! convolved {
-        ($t:ty) => {{
-            let (a, b, c) = (a.typed::<$t>()?, b.typed::<$t>()?, c.typed::<$t>()?);
-            let image = grid(&a, &of.extents.map(|n| n as u64)).channels(of.channels as u64).batch(of.batch as u64);
-            let call = device.separable(image, grid(&b, &[across as u64]), grid(&c, &[down as u64])).border(of.border);
-            let call = if of.is_same { call.same() } else { call.padding(&of.padding.map(|n| n as u64)) };
-            let call = if of.is_flipped { call.flipped() } else { call };
-            parts(&[call.run()?.into()])
-        }};
-    }
-    match a.dtype() {
-        DType::F16 => convolved!(half::f16),
-        DType::F64 => convolved!(f64),
-        DType::I8 => convolved!(i8),
-        DType::U8 => convolved!(u8),
-        DType::I16 => convolved!(i16),
-        DType::U16 => convolved!(u16),
-        DType::I32 => convolved!(i32),
-        DType::U32 => convolved!(u32),
-        _ => convolved!(f32),
-    }
+    with_summed!(a.dtype(), T => {
+        let (a, b, c) = (a.typed::<T>()?, b.typed::<T>()?, c.typed::<T>()?);
+        let image = grid(&a, &of.extents.map(|n| n as u64)).channels(of.channels as u64).batch(of.batch as u64);
+        let call = device.separable(image, grid(&b, &[across as u64]), grid(&c, &[down as u64])).border(of.border);
+        let call = if of.is_same { call.same() } else { call.padding(&of.padding.map(|n| n as u64)) };
+        let call = if of.is_flipped { call.flipped() } else { call };
+        parts(&[call.run()?.into()])
+    })
 }
 
 impl Separable {
