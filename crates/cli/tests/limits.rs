@@ -91,7 +91,10 @@ fn the_size_of_chunks_is_the_memory_that_they_take() {
         &["rle", "--lengths", "l.npy"],
         &["unique"],
         &["select", "--op", "x > 9", "--indices", "i.npy"],
+        // Two parts and three, of which all that goes last waits.
         &["partition", "--op", "x > 1000000000"],
+        &["partition", "--op", "x > 4294967290"],
+        &["partition", "--op", "x > 1000000000", "--then", "i % 3 == 0"],
     ] {
         let [base, most] = [("small.npy", "1M"), ("x.npy", "40M")].map(|(name, size)| peak(&[args, &["--in", name]].concat(), size));
         assert!(most - base <= 40 * MIB, "{args:?}: {} MiB above {} MiB", (most - base) / MIB, base / MIB);

@@ -45,8 +45,8 @@ impl Run<SelectTask> for Cpu {
                 if let Some(runs) = &mut runs {
                     runs.put(&chunk[0].places)?;
                 }
-                // Parts that come behind all that goes first have to wait for it.
-                later.push(chunk.drain(1..).take(stored - 1).collect::<Vec<Part>>());
+                // Parts that come behind all that goes first have to wait for it, in no more memory than their elements take.
+                later.push(chunk.drain(1..).take(stored - 1).map(|part| part.trimmed(&outs[..values])).collect::<Vec<Part>>());
             }
         }
         for part in 0..stored - 1 {
@@ -150,6 +150,15 @@ impl Part {
     fn new(outs: &[Out<HostBuffer>], elements: u64) -> Self {
         let room = |out: &Out<HostBuffer>| vec![0; ((elements + 1) * out.dtype.size_bytes()).div_ceil(8) as usize];
         Self { words: outs.iter().map(room).collect(), ..Self::default() }
+    }
+
+    /// Without the room that no element took.
+    fn trimmed(mut self, outs: &[Out<HostBuffer>]) -> Self {
+        for (words, out) in self.words.iter_mut().zip(outs) {
+            words.truncate((self.count * out.dtype.size_bytes()).div_ceil(8) as usize);
+            words.shrink_to_fit();
+        }
+        self
     }
 
     /// Adds the elements of output `k` that belong to this part.

@@ -96,7 +96,8 @@ impl Each {
         let sizes: Vec<u64> = inputs.iter().map(|a| a.dtype.size_bytes()).collect();
         let (read, stored) = (sizes.iter().sum::<u64>(), select::stored(call, &sizes));
         let beside = match device.caps() {
-            caps if caps.backend == "cpu" => read + stored,
+            // Elements of later parts wait until the first one is whole.
+            caps if caps.backend == "cpu" => read + stored + if matches!(call, Call::Partition(..)) { stored } else { 0 },
             caps if matches!(caps.kind, DeviceKind::Cpu | DeviceKind::Integrated) => 2 * (read + stored) + 16,
             _ => 0,
         };
