@@ -44,7 +44,7 @@ pub fn expand(template: &Template, holes: &BTreeMap<&str, u32>) -> Result<String
 }
 
 /// Parts that templates include.
-const PARTS: [(&str, &str); 29] = [
+const PARTS: [(&str, &str); 30] = [
     ("contract_add_block.wgsl", include_str!("contract_add_block.wgsl")),
     ("contract_risky.wgsl", include_str!("contract_risky.wgsl")),
     ("contract_rounded.wgsl", include_str!("contract_rounded.wgsl")),
@@ -59,6 +59,7 @@ const PARTS: [(&str, &str); 29] = [
     ("median.wgsl", include_str!("median.wgsl")),
     ("merge_narrow.wgsl", include_str!("merge_narrow.wgsl")),
     ("merge_part.wgsl", include_str!("merge_part.wgsl")),
+    ("of_first.wgsl", include_str!("of_first.wgsl")),
     ("order.wgsl", include_str!("order.wgsl")),
     ("reduce_subgroups.wgsl", include_str!("reduce_subgroups.wgsl")),
     ("scan_help.wgsl", include_str!("scan_help.wgsl")),

@@ -11,6 +11,9 @@ const HEAD = 4u;                      // words of the list before its first tile
 const ENTRY = 4u;                     // words of a tile: segment, first element, elements, whether it is all of the segment
 const JOIN = 3u;                      // words of a long segment: segment, its first tile in the list, tiles
 
+{% if rolled %}
+{% include "of_first.wgsl" %}
+{% else %}
 // The node over elements i..i+3, those before `end`; there is at least one. All four are read, the last one again where fewer are left, so that
 // loads need not wait for conditions.
 fn quad(i: u32, end: u32) -> Acc {
@@ -30,6 +33,7 @@ fn quad(i: u32, end: u32) -> Acc {
     }
     return x;
 }
+{% endif %}
 
 {% if short %}
 {% if tiny %}
@@ -363,6 +367,13 @@ fn gapped(i: u32) -> u32 {
 
 // The node over 8 slots of a region from `from_` on, those below `count`; there is at least one.
 fn tree_of_8(region: u32, from_: u32, count: u32) -> Acc {
+{% if rolled %}
+    var x: array<Acc, 8>;
+    for (var e = 0u; e < min(count - from_, 8u); e++) {
+        x[e] = slots[region + gapped(from_ + e)];
+    }
+    return of_first(x, count - from_);
+{% else %}
 {% for e in range(8) %}
     var x{{ e }} = slots[region + gapped(from_ + {{ e }}u)];
 {% endfor %}
@@ -374,6 +385,7 @@ fn tree_of_8(region: u32, from_: u32, count: u32) -> Acc {
 {% endfor %}
 {% endfor %}
     return x0;
+{% endif %}
 }
 
 // The tree over elements begin..end, at most 4 * SLOTS; lane 0 has the result.

@@ -33,19 +33,18 @@ var<workgroup> slots: array<Acc, THREADS>;
 // A lane's vectors, 1024 elements apart, component by component, then its components from left to right.
 fn own_elements(first: u32, end: u32) -> Acc {
     if (end - first > TILE - 4u * THREADS + 3u) {
-        var q = load4(first);
-        var x = q[0];
-        var y = q[1];
-        var z = q[2];
-        var w = q[3];
+        // Four at a time, in loops: an operator may be long, and each place where it stands is long to compile.
+        var x = load4(first);
         for (var k = 1u; k < PER_LANE / 4u; k++) {
-            q = load4(first + k * 4u * THREADS);
-            x = combine(x, q[0]);
-            y = combine(y, q[1]);
-            z = combine(z, q[2]);
-            w = combine(w, q[3]);
+            let q = load4(first + k * 4u * THREADS);
+            for (var c = 0u; c < 4u; c++) {
+                x[c] = combine(x[c], q[c]);
+            }
         }
-        return combine(combine(combine(x, y), z), w);
+        for (var c = 1u; c < 4u; c++) {
+            x[0] = combine(x[0], x[c]);
+        }
+        return x[0];
     }
     var v = Acc();
     for (var e = 0u; e < 4u && first + e < end; e++) {
@@ -127,18 +126,18 @@ fn reduce_variant(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgrou
 {% endfor %}
 {% else %}
     // Inside logical groups of 32 lanes, then over the groups. Through shared memory, since WebGPU promises no subgroups.
-{% for s in [16, 8, 4, 2, 1] %}
-    workgroupBarrier();
-    if (lane % 32u < {{ s }}u && lane + {{ s }}u < lanes) {
-        slots[lane] = combine(slots[lane], slots[lane + {{ s }}u]);
+    for (var s = 16u; s > 0u; s /= 2u) {
+        workgroupBarrier();
+        if (lane % 32u < s && lane + s < lanes) {
+            slots[lane] = combine(slots[lane], slots[lane + s]);
+        }
     }
-{% endfor %}
-{% for s in [4, 2, 1] %}
-    workgroupBarrier();
-    if (lane < {{ s }}u && (lane + {{ s }}u) * 32u < lanes) {
-        slots[lane * 32u] = combine(slots[lane * 32u], slots[(lane + {{ s }}u) * 32u]);
+    for (var s = 4u; s > 0u; s /= 2u) {
+        workgroupBarrier();
+        if (lane < s && (lane + s) * 32u < lanes) {
+            slots[lane * 32u] = combine(slots[lane * 32u], slots[(lane + s) * 32u]);
+        }
     }
-{% endfor %}
 {% endif %}
     if (lane == 0u) {
         finish(args.steps_before + block, slots[0]);

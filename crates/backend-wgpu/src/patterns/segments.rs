@@ -80,7 +80,7 @@ impl Step {
     }
 }
 
-pub(super) fn holes(step: Step, rows: u32, stride: u64) -> [(&'static str, u32); 10] {
+pub(super) fn holes(step: Step, (rows, rolled): (u32, bool), stride: u64) -> [(&'static str, u32); 11] {
     let (counted, wide, lists, tiny) = match step {
         Step::Short { counted, wide, lists, tiny } => (counted, wide, lists, tiny),
         _ => (false, false, false, false),
@@ -88,6 +88,7 @@ pub(super) fn holes(step: Step, rows: u32, stride: u64) -> [(&'static str, u32);
     [
         ("threads", THREADS),
         ("rows", rows),
+        ("rolled", rolled.into()),
         ("staged", staged(stride) as u32),
         ("short", matches!(step, Step::Short { .. }).into()),
         ("tiles", (step == Step::Tiles).into()),
@@ -173,7 +174,8 @@ impl Run<SegmentedReduceTask> for Wgpu {
         segments.results = segments.results.min(most(segments.limits, dtype.size_bytes()) - 1);
         // As many as their elements have room for.
         let room = staged(segments.stride) * task.segments / (task.n.max(1) * u64::from(THREADS));
-        let together = if task.counted { GROUP } else { room }.min(if task.segments < MANY { 1 } else { GROUP });
+        let most = if segments.rolled() { 0 } else { GROUP };
+        let together = if task.counted { most } else { room }.min(if task.segments < MANY { 1 } else { most });
 
         let listed = if task.n > segments.short { Some(segments.list()?) } else { None };
         if let Some(listed) = &listed {
@@ -205,12 +207,21 @@ impl<'a> Segments<'a> {
         Ok(made)
     }
 
+    fn weight(&self) -> u32 {
+        self.task.load.weight() + self.task.combine.weight()
+    }
+
     fn rows(&self, step: Step) -> Result<u32> {
-        Ok(self.wgpu.tuning().rows(step.rows(self.stride)?, self.task.load.weight() + self.task.combine.weight()))
+        Ok(self.wgpu.tuning().rows(step.rows(self.stride)?, self.weight()))
+    }
+
+    /// Whether the operator stands in loops, and an invocation reduces no segment by itself.
+    fn rolled(&self) -> bool {
+        self.wgpu.tuning().rolls(self.weight())
     }
 
     fn kernel(&self, step: Step, signature: &Signature) -> Result<Arc<Kernel>> {
-        let holes = holes(step, self.rows(step)?, self.stride);
+        let holes = holes(step, (self.rows(step)?, self.rolled()), self.stride);
         self.wgpu.program("segmented reduction", &program(step, self.task, signature, &holes))
     }
 

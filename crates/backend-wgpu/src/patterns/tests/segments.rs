@@ -39,9 +39,12 @@ fn segments_of_every_type_operator_and_form() {
         let steps = shorts.into_iter().chain([Step::Tiles, Step::Join]);
         for step in steps {
             let leaves: &[_] = if step == Step::Join { &[] } else { &[(dtype, 1)] };
-            let (holes, signature) = (holes(step, step.rows(stride).expect("small"), stride), signature(leaves, &[(dtype, 1)]));
-            let shared = accept(&program(step, &task, &signature, &holes));
-            assert!(shared <= SHARED, "{step:?} of {stride} bytes: {shared} bytes of shared memory");
+            for rolled in [false, true] {
+                let rows = step.rows(stride).expect("small");
+                let (holes, signature) = (holes(step, (rows, rolled), stride), signature(leaves, &[(dtype, 1)]));
+                let shared = accept(&program(step, &task, &signature, &holes));
+                assert!(shared <= SHARED, "{step:?} of {stride} bytes: {shared} bytes of shared memory");
+            }
         }
     }
 }
