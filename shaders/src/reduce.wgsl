@@ -8,9 +8,6 @@ const THREADS = {{ threads }}u;
 
 {% if rolled %}
 {% include "of_first.wgsl" %}
-fn of_4(x: array<Acc, 4>) -> Acc {
-    return of_first(array<Acc, 8>(x[0], x[1], x[2], x[3], Acc(), Acc(), Acc(), Acc()), 4u);
-}
 {% else %}
 fn of_4(x: array<Acc, 4>) -> Acc {
     return combine(combine(x[0], x[1]), combine(x[2], x[3]));
@@ -98,6 +95,7 @@ fn reduce(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid
     let passes = min(args.passes, (end - begin + PASS - 1u) / PASS);
     for (var pass_ = 0u; pass_ < passes; pass_++) {
         let start = begin + pass_ * PASS;
+{% if not rolled %}
         if (end - start >= PASS) {
 {% for r in range(rows) %}
             let q{{ r }} = load4(start + {{ r }}u * ROW + lane * 4u);
@@ -105,7 +103,9 @@ fn reduce(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid
 {% for r in range(rows) %}
             slots[gapped({{ r }}u * THREADS + lane)] = of_4(q{{ r }});
 {% endfor %}
-        } else {
+        } else
+{% endif %}
+        {
             for (var r = 0u; r < ROWS; r++) {
                 let i = start + r * ROW + lane * 4u;
                 if (i < end) {

@@ -74,6 +74,7 @@ fn reduce(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid
     let own = (subgroup_of(lane, size) * ROWS * size + place_of(lane, size)) * 4u;
     for (var pass_ = 0u; pass_ < passes; pass_++) {
         let start = begin + pass_ * PASS;
+{% if not rolled %}
         if (end - start >= PASS) {
 {% for r in range(rows) %}
             let q{{ r }} = load4(start + own + {{ r }}u * size * 4u);
@@ -82,8 +83,10 @@ fn reduce(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid
             if (place_of(lane, size) == 0u) {
                 slots[pass_ * subgroups + subgroup_of(lane, size)] = x;
             }
-        } else {
-            ragged_pass(start, end, pass_ * subgroups, lane, size);
+        } else
+{% endif %}
+        {
+            ragged_pass(start, start + min(end - start, PASS), pass_ * subgroups, lane, size);
         }
     }
     workgroupBarrier();

@@ -158,6 +158,7 @@ fn scan(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid: 
     let own = lane;
     let apart = THREADS;
 {% endif %}
+{% set in_turn = rolled and batches > 1 and rows == 1 and not single %}
     for (var batch = 0u; batch < BATCHES; batch++) {
         let start = tile * TILE + (batch * QUADS + own) * 4u;
 {% if strided %}
@@ -196,7 +197,7 @@ fn scan(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid: 
             fold = tile_fold;
         }
 {% endif %}
-{% if folded or single %}
+{% if (folded or single) and not in_turn %}
         if (!starts_line) {
 {% for r in range(rows) %}
             x{{ r }} = prepend(fold, x{{ r }});

@@ -77,6 +77,17 @@ fn scan_rows(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) g
 }
 {% endif %}
 {% if columns %}
+{% set last = "x[7]" if rolled else "x7" %}
+{% if rolled %}
+fn prepend_8(left: Acc, x: array<Acc, 8>) -> array<Acc, 8> {
+    var y = x;
+    for (var e = 0u; e < 8u; e++) {
+        y[e] = combine(left, y[e]);
+    }
+    return y;
+}
+
+{% endif %}
 // Columns of [outer, n, inner], an invocation to each, walking the same tree with a stack of left nodes. args: n; inner; columns in all.
 @compute @workgroup_size({{ threads }})
 fn scan_cols(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
@@ -92,6 +103,20 @@ fn scan_cols(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) g
     var before = first_value();
 {% endif %}
     for (var i = 0u; i < args.n; i += 8u) {
+{% if rolled %}
+        let count = min(args.n - i, 8u);
+        var x: array<Acc, 8>;
+        for (var e = 0u; e < count; e++) {
+            x[e] = load1(origin + (i + e) * args.inner);
+        }
+        for (var k = 1u; k < 8u; k *= 2u) {
+            for (var e = k; e < 8u; e++) {
+                if ((e & k) != 0u) {
+                    x[e] = combine(x[e / k * k - 1u], x[e]);
+                }
+            }
+        }
+{% else %}
 {% for e in range(8) %}
         var x{{ e }} = Acc();
         if (i + {{ e }}u < args.n) {
@@ -103,6 +128,7 @@ fn scan_cols(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) g
         x{{ e }} = combine(x{{ e // k * k - 1 }}, x{{ e }});
 {% endfor %}
 {% endfor %}
+{% endif %}
         let run = i % TILE / 8u;
         var k = 0u;
         // While the run's low bits are set, its last element is the node of ever larger blocks; a clear bit makes it a left one.
@@ -110,25 +136,43 @@ fn scan_cols(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) g
         for (; (run >> k) != 0u; k++) {
             if (((run >> k) & 1u) != 0u) {
                 let left = nodes[k];
+{% if rolled %}
+                x = prepend_8(left, x);
+{% else %}
 {% for e in range(8) %}
                 x{{ e }} = combine(left, x{{ e }});
 {% endfor %}
+{% endif %}
             } else if (closing) {
-                nodes[k] = x7;
+                nodes[k] = {{ last }};
                 closing = false;
             }
         }
         if (closing) {
-            nodes[k] = x7;
+            nodes[k] = {{ last }};
         }
         if (i >= TILE) {
+{% if rolled %}
+            x = prepend_8(fold, x);
+{% else %}
 {% for e in range(8) %}
             x{{ e }} = combine(fold, x{{ e }});
 {% endfor %}
+{% endif %}
         }
         if (run == TILE / 8u - 1u) {
-            fold = x7;
+            fold = {{ last }};
         }
+{% if rolled %}
+        for (var e = 0u; e < count; e++) {
+{% if exclusive %}
+            finish(origin + (i + e) * args.inner, before);
+            before = x[e];
+{% else %}
+            finish(origin + (i + e) * args.inner, x[e]);
+{% endif %}
+        }
+{% else %}
 {% for e in range(8) %}
         if (i + {{ e }}u < args.n) {
 {% if exclusive %}
@@ -138,8 +182,9 @@ fn scan_cols(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) g
 {% endif %}
         }
 {% endfor %}
-{% if exclusive %}
-        before = x7;
+{% endif %}
+{% if exclusive and not rolled %}
+        before = {{ last }};
 {% endif %}
     }
 }

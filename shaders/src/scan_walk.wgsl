@@ -100,7 +100,44 @@
         let leads = lane == 0u;
 {% endif %}
 {% endif %}
-{% if batches > 1 %}
+{% if in_turn %}
+        // The batches before this one and, last of all, the tiles{{ ", of which there are none" if not folded }}: an operator that is long to compile stands once.
+        for (var k = 0u; k <= 32u; k++) {
+{% if exclusive %}
+            if (k == 32u && leads && known) {
+                x0[0] = before;
+            }
+{% endif %}
+            if (select(((batch >> (k & 31u)) & 1u) != 0u, {{ "!starts_line" if folded else "false" }}, k == 32u)) {
+                var left = {{ "fold" if folded else "Acc()" }};
+                if (k < 32u) {
+                    left = batches[((batch >> k) << k) - 1u];
+                }
+{% if exclusive %}
+                // The last of five is what comes before.
+                for (var e = 0u; e < select(4u, 5u, k < 32u); e++) {
+                    var v = before;
+                    if (e < 4u) {
+                        v = x0[e];
+                    }
+                    if (e < 4u || known) {
+                        v = combine(left, v);
+                    } else {
+                        v = left;
+                    }
+                    if (e < 4u) {
+                        x0[e] = v;
+                    } else {
+                        before = v;
+                    }
+                }
+                known = known || k < 32u;
+{% else %}
+                x0 = prepend(left, x0);
+{% endif %}
+            }
+        }
+{% elif batches > 1 %}
         for (var k = 0u; (batch >> k) != 0u; k++) {
             if (((batch >> k) & 1u) != 0u) {
                 let left = batches[((batch >> k) << k) - 1u];
@@ -114,7 +151,7 @@
             }
         }
 {% endif %}
-{% if exclusive and (subgroups or batches > 1) %}
+{% if exclusive and (subgroups or batches > 1) and not in_turn %}
         if (leads && known) {
             x0[0] = before;
         }

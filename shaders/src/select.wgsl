@@ -174,6 +174,16 @@ fn select_tiles(@builtin(num_workgroups) grid: vec3<u32>, @builtin(local_invocat
     var x{{ r }}: array<array<u32, {{ value_words }}>, 4>;
     let i{{ r }} = start + ({{ r }}u * THREADS + lane) * 4u;
     {
+{% if rolled %}
+        // An operator that is long to compile stands once for all.
+        for (var e = 0u; e < 4u && i{{ r }} + e < args.n; e++) {
+            let one = load1(i{{ r }} + e);
+            x{{ r }}[e] = one.v;
+{% for k in range(sets) %}
+            bits{{ k }} |= select(0u, 1u << ({{ 4 * r }}u + e), one.part == {{ k }}u);
+{% endfor %}
+        }
+{% else %}
         // Without a branch, so that all rows are on their way at once; what is no whole vector of its own stands for nothing.
         let whole = max(i{{ r }}, args.n) - i{{ r }} >= 4u;
         let loaded = load4(select(0u, i{{ r }}, whole));
@@ -184,8 +194,10 @@ fn select_tiles(@builtin(num_workgroups) grid: vec3<u32>, @builtin(local_invocat
         let own{{ k }} = {% for e in range(4) %}select(0u, {{ 2 ** (4 * r + e) }}u, loaded[{{ e }}].part == {{ k }}u){{ " | " if not loop.last }}{% endfor %};
         bits{{ k }} |= select(0u, own{{ k }}, whole);
 {% endfor %}
+{% endif %}
     }
 {% endfor %}
+{% if not rolled %}
     // The row of the one vector that the end cuts, if it is this invocation's.
     let beyond = (args.n - start) / 4u;
     let cut = select(ROWS, beyond / THREADS, args.n % 4u != 0u && beyond % THREADS == lane);
@@ -206,6 +218,7 @@ fn select_tiles(@builtin(num_workgroups) grid: vec3<u32>, @builtin(local_invocat
         }
 {% endfor %}
     }
+{% endif %}
 
     // Bits from rows of invocations to words in the elements' order, and what comes before each word.
 {% for k in range(sets) %}

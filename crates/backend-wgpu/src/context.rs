@@ -170,6 +170,12 @@ struct Loaded {
 
 static LOADED: Mutex<Vec<Loaded>> = Mutex::new(Vec::new());
 
+/// PCI's number.
+const GOOGLE: u32 = 0x1ae0;
+/// SwiftShader writes every function out in each place. It compiles 225,000 instructions in 28 s and 6.6 GB, and takes 22 GB over 350,000. Some kernels from
+/// 152,000 on, selections by six elementary functions, it does not compile either, and says so by ending the process when they run.
+const LONGEST_OF_SWIFTSHADER: u64 = 240_000;
+
 /// Addresses that have to be left to a process that loads drivers, where they are limited: Mesa's, with a software adapter opened and a kernel
 /// compiled, take 950 MiB.
 const DRIVERS_ADDRESSES: u64 = 1280 << 20;
@@ -331,6 +337,11 @@ impl Context {
             device,
             queue,
         }
+    }
+
+    /// Instructions that a kernel may have, with all functions written out, where the driver fails in silence on longer ones.
+    pub(crate) fn longest_kernel(&self) -> Option<u64> {
+        (self.info.vendor == GOOGLE && self.info.device_type == wgpu::DeviceType::Cpu).then_some(LONGEST_OF_SWIFTSHADER)
     }
 
     /// Bytes of device memory that are free, where the driver tells.

@@ -98,6 +98,13 @@ pub enum Capability {
         /// The most that the device gives.
         limit: u32,
     },
+    /// A kernel of so many instructions, all functions written out in each place.
+    Instructions {
+        /// Instructions that the kernel has.
+        needed: u64,
+        /// The most that the device's driver surely compiles.
+        limit: u64,
+    },
     /// A kernel of the caller's in the code that the device runs.
     Kernel {
         /// Its name.
@@ -128,6 +135,7 @@ impl Capability {
             Self::WorkgroupSize { .. } | Self::WorkgroupMemory { .. } => {
                 "open the device with all that its adapter offers (`Wgpu::wanted_limits`), or use another backend"
             }
+            Self::Instructions { .. } => "take the operator apart into several calls, or use another backend",
             Self::Turns { .. } => "give the loop a lower bound, go on from its state in another call, or use another backend",
             Self::Kernel { .. } => "use a backend that the kernel has code for, or add it to the kernel's row",
         }
@@ -144,6 +152,7 @@ impl fmt::Display for Capability {
             Self::Atomics64 => f.write_str("atomic minimum and maximum of 64 bits"),
             Self::WorkgroupSize { needed, limit } => write!(f, "room for {needed} invocations in one workgroup: its limit is {limit}"),
             Self::WorkgroupMemory { needed, limit } => write!(f, "{needed} bytes of workgroup memory: its limit is {limit}"),
+            Self::Instructions { needed, limit } => write!(f, "room for a kernel of {needed} instructions: its limit is {limit}"),
             Self::Turns { needed, limit } => write!(f, "{needed} turns of the loops of an operator: its limit is {limit}"),
             Self::Kernel { name, code } => write!(f, "{code} of the kernel `{name}`"),
         }

@@ -129,9 +129,11 @@ impl<'a> ByKey<'a> {
         places: &ByKeyPlaces<'a, Buffer>,
         (keys, values, found): (&'a [Leaf<Buffer>], &'a [Leaf<Buffer>], &'a Out<Buffer>),
     ) -> Option<Self> {
-        let n = task.values.n;
+        let (n, tuning) = (task.values.n, wgpu.tuning());
         let words = Accumulator::new(task.values.parts()).words();
-        if n > MOST || words > MOST_WORDS {
+        let weight = task.values.load.weight() + task.values.combine.weight();
+        // An operator that has to stand in loops does so in the kernels of segments.
+        if n > MOST || words > MOST_WORDS || tuning.rolls(weight) {
             return None;
         }
         let limits = wgpu.window_limits();
@@ -144,8 +146,6 @@ impl<'a> ByKey<'a> {
         if !one_window(&heads) || !one_window(&all) {
             return None;
         }
-        let tuning = wgpu.tuning();
-        let weight = task.values.load.weight() + task.values.combine.weight();
         let mut form = Form {
             rows: tuning.rows(rows(words), weight),
             head_rows: tuning.rows(8.min(wgpu.patterns().select_rows(tuning)), task.runs.func.weight()),
@@ -253,9 +253,7 @@ impl Writer<'_> {
         self.function(f, "op_load");
         let args: Vec<String> = value_params(f).map(|k| format!("leaf{k}_1(i)")).collect();
         let _ = writeln!(self.text, "fn load1(i: u32) -> u32 {{\n    return op_load({}).r0;\n}}", args.join(", "));
-        let part = self.load_four(f, "u32");
-        let four = super::program::COMPONENTS.map(|c| part(c, 0));
-        let _ = writeln!(self.text, "    return array<u32, 4>({});\n}}", four.join(", "));
+        self.load_four(f, "u32", |part| part(0));
     }
 
     /// Writes what a tree has, of the values; and `Key`, `key_of`, `store_key` and `store_count`.

@@ -3,7 +3,7 @@
 use super::Launch;
 use super::operands::{Operands, Signature, Span};
 use super::place::{Place, most};
-use super::program::{COMPONENTS, Operators, Program, Writer, member, value_params};
+use super::program::{Operators, Program, Writer, member, value_params};
 use super::select::words_of;
 use crate::buffer::Buffer;
 use crate::device::Wgpu;
@@ -185,9 +185,6 @@ impl Writer<'_> {
         let args: Vec<String> = value_params(f).map(|k| format!("leaf{k}_1(i)")).collect();
         let _ = writeln!(self.text, "fn load1(i: u32) -> {array} {{\n    let v = op_load({});", args.join(", "));
         let _ = writeln!(self.text, "    return {};\n}}", item(&|r| member("v", r, types.len())));
-
-        let part = self.load_four(f, &array);
-        let four = COMPONENTS.map(|c| item(&|r| part(c, r)));
-        let _ = writeln!(self.text, "    return array<{array}, 4>({});\n}}", four.join(", "));
+        self.load_four(f, &array, item);
     }
 }

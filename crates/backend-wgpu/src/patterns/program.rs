@@ -81,6 +81,8 @@ pub(super) struct Computed<'a> {
 
 /// The hole that asks for the form in subgroups.
 pub(super) const SUBGROUPS: &str = "subgroups";
+/// The hole, and its value, of kernels in whose loops a heavy operator stands once.
+const ROLLED: (&str, u32) = ("rolled", 1);
 
 /// A kernel before it is text.
 #[derive(Clone, Copy)]
@@ -164,6 +166,7 @@ impl Program<'_> {
             signature: self.signature,
             options: dialect.options(self.numerics),
             branches: dialect.branches,
+            rolled: self.constants.contains(&ROLLED),
             calls: BTreeSet::new(),
             text: String::new(),
         };
@@ -217,6 +220,8 @@ pub(super) struct Writer<'a> {
     pub(super) signature: &'a Signature,
     pub(super) options: WgslOptions,
     pub(super) branches: bool,
+    /// Whether operators stand in loops.
+    pub(super) rolled: bool,
     pub(super) calls: BTreeSet<String>,
     pub(super) text: String,
 }
@@ -382,13 +387,16 @@ impl Writer<'_> {
 
     /// `load4(i)`. An operator that computes something does so for all four at once.
     fn load4(&mut self, f: &Func, acc: &Accumulator) {
-        let part = self.load_four(f, "Acc");
-        let four = COMPONENTS.map(|c| acc.made_of_parts(&(0..f.results.len()).map(|r| part(c, r)).collect::<Vec<_>>()));
-        let _ = writeln!(self.text, "    return array<Acc, 4>({});\n}}", four.join(", "));
+        self.load_four(f, "Acc", |part| acc.made_of_parts(&(0..f.results.len()).map(part).collect::<Vec<_>>()));
     }
 
-    /// The start of `load4(i)`, which gives four of this type: the operator's values. What is returned names result `r` of component `c`.
-    pub(super) fn load_four(&mut self, f: &Func, ty: &str) -> impl Fn(&str, usize) -> String + use<> {
+    /// `load4(i)`, which gives four of this type, each made of the names of the operator's results.
+    pub(super) fn load_four(&mut self, f: &Func, ty: &str, item: impl Fn(&dyn Fn(usize) -> String) -> String) {
+        if self.rolled {
+            let each = "for (var e = 0u; e < 4u; e++) {\n        x[e] = load1(i + e);\n    }";
+            let _ = writeln!(self.text, "fn load4(i: u32) -> array<{ty}, 4> {{\n    var x: array<{ty}, 4>;\n    {each}\n    return x;\n}}");
+            return;
+        }
         let (joint, results) = (f.weight() > 0, f.results.len());
         if joint {
             self.function_4(f, "op_load");
@@ -405,7 +413,9 @@ impl Writer<'_> {
                 let _ = writeln!(self.text, "    let v{c} = op_load({});", args(&format!(".{c}")));
             }
         }
-        move |c, r| if joint { format!("{}.{c}", member("v", r, results)) } else { member(&format!("v{c}"), r, results) }
+        let part = |c, r| if joint { format!("{}.{c}", member("v", r, results)) } else { member(&format!("v{c}"), r, results) };
+        let four = COMPONENTS.map(|c| item(&|r| part(c, r)));
+        let _ = writeln!(self.text, "    return array<{ty}, 4>({});\n}}", four.join(", "));
     }
 
     /// `store4(i, a)`, likewise.

@@ -92,8 +92,9 @@ impl Run<ScanTask> for Wgpu {
         let (stride, tuning) = (acc.stride(), self.tuning());
         let lines = task.lines;
         let strided = lines.inner > 1;
-        let subgroups = acc.shuffles() && tuning.scan_in_subgroups;
         let weight = task.load.weight() + task.combine.weight();
+        // Where the operator stands in loops there are fewer of them without subgroups.
+        let subgroups = acc.shuffles() && tuning.scan_in_subgroups && !tuning.rolls(weight);
         let form = Form {
             rows: tuning.rows(rows(stride)?, weight),
             strided,

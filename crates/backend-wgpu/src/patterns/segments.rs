@@ -174,8 +174,12 @@ impl Run<SegmentedReduceTask> for Wgpu {
         segments.results = segments.results.min(most(segments.limits, dtype.size_bytes()) - 1);
         // As many as their elements have room for.
         let room = staged(segments.stride) * task.segments / (task.n.max(1) * u64::from(THREADS));
-        let most = if segments.rolled() { 0 } else { GROUP };
-        let together = if task.counted { most } else { room }.min(if task.segments < MANY { 1 } else { most });
+        let together = match (segments.rolled(), task.counted) {
+            (true, _) => 0,
+            (_, true) => GROUP,
+            _ => room,
+        };
+        let together = together.min(if task.segments < MANY { 1 } else { GROUP });
 
         let listed = if task.n > segments.short { Some(segments.list()?) } else { None };
         if let Some(listed) = &listed {

@@ -4,7 +4,7 @@ use super::Launch;
 use super::access;
 use super::accumulator::Accumulator;
 use super::operands::{Limits, Operands, Signature, Span};
-use super::program::{COMPONENTS, Operators, Program, SUBGROUPS, Writer, Written, identity, member, value_params};
+use super::program::{Operators, Program, SUBGROUPS, Writer, Written, identity, member, value_params};
 use super::scan::{PATIENCE, SERVED_FROM_GROUPS, Single, TICKETS_BYTES};
 use crate::binds::Binding;
 use crate::buffer::Buffer;
@@ -38,6 +38,8 @@ const MOST: u64 = 1 << 31;
 #[derive(Clone, Copy)]
 pub(super) struct Form {
     pub(super) rows: u32,
+    /// Whether the operator stands in loops.
+    pub(super) rolled: bool,
     /// Tiles of a group of a look-back.
     pub(super) group: u32,
     /// Whether the adapter has 64-bit atomics.
@@ -68,6 +70,7 @@ impl Run<SelectTask> for Wgpu {
         let step = operands.span(limits, task.n, 1024, false);
         let mut form = Form {
             rows: tuning.rows(rows(task).min(self.patterns().select_rows(tuning)), task.func.weight()),
+            rolled: tuning.rolls(task.func.weight()),
             group: tuning.look_back_group.clamp(2, MOST_GROUP),
             wide: features.contains(wgpu::Features::SHADER_INT64 | wgpu::Features::SHADER_INT64_ATOMIC_ALL_OPS),
             served: false,
@@ -137,6 +140,7 @@ pub(super) fn holes(task: &SelectTask, form: Form) -> Vec<(&'static str, u32)> {
     vec![
         ("threads", THREADS),
         ("rows", form.rows),
+        ("rolled", form.rolled.into()),
         ("chunk", chunk),
         ("value_words", words),
         ("sets", 1 + u32::from(kind == SelectKind::ThreeWays)),
@@ -233,10 +237,7 @@ impl Writer<'_> {
         let args: Vec<String> = value_params(f).map(|k| format!("leaf{k}_1(i)")).collect();
         let _ = writeln!(self.text, "fn load1(i: u32) -> Item {{\n    let v = op_load({});", args.join(", "));
         let _ = writeln!(self.text, "    return {};\n}}", item(&|r| member("v", r, types.len())));
-
-        let part = self.load_four(f, "Item");
-        let four = COMPONENTS.map(|c| item(&|r| part(c, r)));
-        let _ = writeln!(self.text, "    return array<Item, 4>({});\n}}", four.join(", "));
+        self.load_four(f, "Item", item);
     }
 }
 

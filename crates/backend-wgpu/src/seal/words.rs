@@ -3,6 +3,7 @@
 //! Section and opcode numbers are those of the SPIR-V specification, 2.4 (logical layout) and 3.52 (instructions).
 
 use super::FloatControls;
+use std::collections::HashMap;
 
 pub(super) const HEADER_WORDS: usize = 5;
 /// Place of the number that all ids are below.
@@ -19,6 +20,7 @@ const OP_TYPE_VECTOR: u16 = 23;
 pub(super) const OP_TYPE_INT: u16 = 21;
 pub(super) const OP_CONSTANT: u16 = 43;
 const OP_FUNCTION: u16 = 54;
+const OP_FUNCTION_CALL: u16 = 57;
 pub(super) const OP_ACCESS_CHAIN: u16 = 65;
 const OP_I_ADD: u16 = 128;
 const OP_I_SUB: u16 = 130;
@@ -189,6 +191,31 @@ pub(crate) fn seal(words: &[u32], controls: FloatControls, contract_fma: bool) -
     out
 }
 
+/// Instructions of the module's last function, which naga makes its entry point, with all that it calls written out in each place, and those of
+/// vectors once to each component.
+pub(crate) fn written_out(words: &[u32]) -> u64 {
+    let (mut widths, mut sizes, mut here) = (HashMap::new(), HashMap::new(), (0, 0));
+    for i in instructions(words) {
+        let called = match (i.opcode, i.operands) {
+            (OP_TYPE_VECTOR, &[id, _, count]) => {
+                widths.insert(id, u64::from(count));
+                continue;
+            }
+            (OP_FUNCTION, &[_, id, ..]) => {
+                here = (id, 0);
+                0
+            }
+            // Functions stand behind those that they call.
+            (OP_FUNCTION_CALL, &[_, _, id, ..]) => sizes.get(&id).copied().unwrap_or(0),
+            _ => 0,
+        };
+        let width = i.operands.first().and_then(|ty| widths.get(ty)).copied().unwrap_or(1);
+        here.1 += width + called;
+        sizes.insert(here.0, here.1);
+    }
+    here.1
+}
+
 /// Asks the driver to unroll no loop.
 pub(crate) fn keep_loops(words: &mut [u32]) {
     // Its operands are the block after the loop, the one that continues it, and the control, of which naga says nothing.
@@ -281,6 +308,23 @@ mod tests {
         let parsed = parse("kernel", KERNEL, naga::valid::Capabilities::empty()).expect("the kernel is valid");
         let options = SealOptions { controls: FloatControls::ALL, ..SealOptions::default() };
         parsed.seal("main", &options).expect("the kernel can be written")
+    }
+
+    #[test]
+    fn a_function_counts_wherever_it_is_called_and_a_vector_by_its_components() {
+        let count = |body: &str| {
+            let functions = "fn one(v: f32) -> f32 { return v * v + 1.0; }\nfn two(v: vec4<f32>) -> vec4<f32> { return v * v; }";
+            let buffer = "@group(0) @binding(0) var<storage, read_write> y: array<vec4<f32>>;";
+            let text = format!("{buffer}\n{functions}\n@compute @workgroup_size(64) fn main() {{\nlet x = y[0];\n{body}\n}}");
+            let parsed = parse("kernel", &text, naga::valid::Capabilities::empty()).expect("the kernel is valid");
+            written_out(&parsed.seal("main", &SealOptions::default()).expect("the kernel can be written"))
+        };
+        let none = count("y[0] = x;");
+        let once = count("y[0] = x; y[1].x = one(x.x);");
+        let twice = count("y[0] = x; y[1].x = one(x.x); y[1].x = one(x.x);");
+        let product = |body| count(body) - none;
+        assert!(once > none + 5 && twice - once >= once - none - 2, "{none} {once} {twice}");
+        assert!(product("y[0] = two(x);") > product("y[0].x = one(x.x);"), "a product of four and one of one");
     }
 
     #[test]

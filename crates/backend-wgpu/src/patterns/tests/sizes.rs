@@ -219,7 +219,8 @@ fn sorts_selections_and_moves_stay_small() {
         let mut outs = vec![(DType::U32, 1); 2];
         outs.extend((kind == SelectKind::Runs).then_some((DType::U32, 1)));
         let signature = signature(&[(DType::U32, 0)], &outs);
-        let holes = select::holes(&task, select::Form { rows: select::rows(&task), group: select::MOST_GROUP, wide: false, served });
+        let holes =
+            select::holes(&task, select::Form { rows: select::rows(&task), rolled: false, group: select::MOST_GROUP, wide: false, served });
         size(&select::program(&task, &signature, &holes))
     };
     let before = ir::trace(|(a, b): (Expr<u32>, Expr<u32>)| a.lt(b)).expect("operator");

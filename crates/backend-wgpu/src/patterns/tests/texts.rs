@@ -248,8 +248,8 @@ fn selections_of_every_kind_and_width() {
                 let mut s = signature(&leaves, &outs);
                 s.leaves.extend(task.func.params[1..].iter().map(|p| LeafKind::Value(p.ty())));
                 outs.pop();
-                for (wide, served) in [(true, false), (false, true), (false, false)] {
-                    let form = select::Form { rows: select::rows(&task), group: select::MOST_GROUP, wide, served };
+                for (wide, served, rolled) in [(true, false, false), (false, true, true), (false, false, false)] {
+                    let form = select::Form { rows: select::rows(&task), rolled, group: select::MOST_GROUP, wide, served };
                     let holes = select::holes(&task, form);
                     let shared = accept(&select::program(&task, &s, &holes));
                     assert!(shared <= SHARED, "{kind:?} of {dtypes:?}: {shared} bytes of shared memory");
@@ -271,7 +271,7 @@ fn selections_write_through_several_windows() {
     s.outs.push(OutKind { slot: 3, dtype: DType::U32, vector: false, windows: 1, each: 0 });
     s.slots.push(Slot { unit: Unit::Quad, writable: false });
     s.leaves.push(LeafKind::Vector { slot: 4, dtype: DType::U32 });
-    let holes = select::holes(&task, select::Form { rows: 8, group: select::MOST_GROUP, wide: false, served: false });
+    let holes = select::holes(&task, select::Form { rows: 8, rolled: false, group: select::MOST_GROUP, wide: false, served: false });
     accept(&select::program(&task, &s, &holes));
 }
 
