@@ -109,6 +109,12 @@ fn custom<B: Target>(c: &mut Cases<B>) {
         })
         .full();
     }
+    c.add("scan/log_sum_exp/f32/axis", |d| {
+        let x = input::<B, f32>(d, Fill::Plain, 3 * 90 * 7, "x")?;
+        let op = || Op::associative(f32::NEG_INFINITY, |a: Expr<f32>, b| a.max(b) + (-(a - b).abs()).exp().ln_1p());
+        Ok((d.scan(&x, op()).axis(&[3, 90, 7], 1).run()?, d.scan(&x, op()).axis(&[3, 90, 7], 1).exclusive().run()?))
+    })
+    .full();
 }
 
 fn sources<B: Target>(c: &mut Cases<B>) {

@@ -180,6 +180,11 @@ fn operators<B: Target>(c: &mut Cases<B>) {
         let op = Op::associative(f32::NEG_INFINITY, |a: Expr<f32>, b: Expr<f32>| a.max(b) + (-(a - b).abs()).exp().ln_1p());
         d.reduce(&input::<B, f32>(d, Fill::Plain, 30_011, "l")?, op).segments(&Cut::Mixed.upload(d, 30_011)?).run()
     });
+    c.add("by_key/log_sum_exp/30011", |d| {
+        let op = Op::associative(f32::NEG_INFINITY, |a: Expr<f32>, b: Expr<f32>| a.max(b) + (-(a - b).abs()).exp().ln_1p());
+        by_key(d, &input::<B, f32>(d, Fill::Plain, 30_011, "l")?, 5, op)
+    })
+    .full();
 }
 
 fn types<B: Target>(c: &mut Cases<B>) {

@@ -76,6 +76,12 @@ fn runs<B: Target, T: Element>(d: &B, x: &Buffer<B, T>) -> Result<(Buffer<B, T>,
 }
 
 fn ways<B: Target>(c: &mut Cases<B>, n: u64) {
+    // Long to compile.
+    c.add(format!("select/three_ways_by_exponentials/f32/n={n}"), move |d| {
+        let x = input::<B, f32>(d, Fill::Plain, n, "x")?;
+        d.partition(&x, |x| (-x.abs()).exp().ln_1p().lt(0.3)).three_way(|x| (x - 0.5).exp().lt(0.9)).run()
+    })
+    .full();
     c.add(format!("select/three_ways/f32/n={n}"), move |d| {
         d.partition(&input::<B, f32>(d, Fill::Bits, n, "x")?, |x| x.lt(-1.0)).three_way(|x| x.le(1.0)).run()
     });
