@@ -231,10 +231,13 @@ impl Pipelines {
                 ..*options
             });
             let words = seal.map(|options| parsed.seal(&entry, &options)).transpose()?;
-            let instructions = words.as_ref().map_or(0, |w| seal::words::written_out(w));
-            if let Some(limit) = context.longest_kernel().filter(|&limit| instructions > limit) {
-                let capability = Capability::Instructions { needed: instructions, limit };
-                return Err(Error::Unsupported { pattern: "kernel", capability, device: context.device_name() });
+            if let (Some(limit), Some(words)) = (context.longest_kernel(), &words) {
+                let needed = seal::words::written_out(words);
+                log::debug!("{name} has {needed} instructions, written out");
+                if needed > limit {
+                    let capability = Capability::Instructions { needed, limit };
+                    return Err(Error::Unsupported { pattern: "kernel", capability, device: context.device_name() });
+                }
             }
             let sealed_in = clock();
             let pipeline = context
@@ -266,7 +269,7 @@ impl Pipelines {
                 })?;
             let ms = |time: Duration| time.as_secs_f64() * 1e3;
             log::debug!(
-                "compiled {name} in {:.1} ms: {:.1} parsing and validating, {:.1} writing {} bytes of SPIR-V ({instructions} instructions written out), {:.1} in the driver",
+                "compiled {name} in {:.1} ms: {:.1} parsing and validating, {:.1} writing {} bytes of SPIR-V, {:.1} in the driver",
                 ms(clock()),
                 ms(parsed_in),
                 ms(sealed_in - parsed_in),

@@ -202,6 +202,7 @@ pub(crate) fn written_out(words: &[u32]) -> u64 {
                 continue;
             }
             (OP_FUNCTION, &[_, id, ..]) => {
+                sizes.insert(here.0, here.1);
                 here = (id, 0);
                 0
             }
@@ -211,7 +212,6 @@ pub(crate) fn written_out(words: &[u32]) -> u64 {
         };
         let width = i.operands.first().and_then(|ty| widths.get(ty)).copied().unwrap_or(1);
         here.1 += width + called;
-        sizes.insert(here.0, here.1);
     }
     here.1
 }
