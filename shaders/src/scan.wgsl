@@ -64,13 +64,6 @@ fn scan_4(x: array<Acc, 4>) -> array<Acc, 4> {
     return y;
 }
 
-fn prepend(left: Acc, x: array<Acc, 4>) -> array<Acc, 4> {
-    var y = x;
-    for (var e = 0u; e < 4u; e++) {
-        y[e] = combine(left, y[e]);
-    }
-    return y;
-}
 {% else %}
 fn node_of(x: array<Acc, 4>) -> Acc {
     return combine(combine(x[0], x[1]), combine(x[2], x[3]));
@@ -85,6 +78,16 @@ fn prepend(left: Acc, x: array<Acc, 4>) -> array<Acc, 4> {
     return array<Acc, 4>(combine(left, x[0]), combine(left, x[1]), combine(left, x[2]), combine(left, x[3]));
 }
 {% endif %}
+{% endif %}
+{% if rolled %}
+{% set side_by_side = 8 if columns else 4 %}
+fn prepend(left: Acc, x: array<Acc, {{ side_by_side }}>) -> array<Acc, {{ side_by_side }}> {
+    var y = x;
+    for (var e = 0u; e < {{ side_by_side }}u; e++) {
+        y[e] = combine(left, y[e]);
+    }
+    return y;
+}
 {% endif %}
 {% if apply or packed %}
 fn store_part(origin: u32, i: u32, end: u32, x: array<Acc, 4>) {

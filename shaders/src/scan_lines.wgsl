@@ -78,16 +78,6 @@ fn scan_rows(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) g
 {% endif %}
 {% if columns %}
 {% set last = "x[7]" if rolled else "x7" %}
-{% if rolled %}
-fn prepend_8(left: Acc, x: array<Acc, 8>) -> array<Acc, 8> {
-    var y = x;
-    for (var e = 0u; e < 8u; e++) {
-        y[e] = combine(left, y[e]);
-    }
-    return y;
-}
-
-{% endif %}
 // Columns of [outer, n, inner], an invocation to each, walking the same tree with a stack of left nodes. args: n; inner; columns in all.
 @compute @workgroup_size({{ threads }})
 fn scan_cols(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
@@ -137,7 +127,7 @@ fn scan_cols(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) g
             if (((run >> k) & 1u) != 0u) {
                 let left = nodes[k];
 {% if rolled %}
-                x = prepend_8(left, x);
+                x = prepend(left, x);
 {% else %}
 {% for e in range(8) %}
                 x{{ e }} = combine(left, x{{ e }});
@@ -153,7 +143,7 @@ fn scan_cols(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) g
         }
         if (i >= TILE) {
 {% if rolled %}
-            x = prepend_8(fold, x);
+            x = prepend(fold, x);
 {% else %}
 {% for e in range(8) %}
             x{{ e }} = combine(fold, x{{ e }});
