@@ -38,7 +38,8 @@ fn opened() -> Wgpu {
 #[test]
 fn a_panic_while_a_device_is_opened_is_a_typed_error() {
     let calls = at_every_call("opening", |n| n * 2 + 1, || (), |()| Wgpu::new_blocking().map(drop));
-    assert!(calls > 10, "{calls}");
+    // An open device leaves verdicts and its instance to the next one of the process: fewer calls then.
+    assert!(calls > 3, "{calls}");
 }
 
 #[test]
