@@ -170,7 +170,7 @@ IW_DEVICE void fft(const Args& args) {
     const uint64_t outer = (uint64_t)(sub / stride) * stride * points;
     const Block<T> block = {table, points, pitch, columns, before / inner, rows ? 0 : row / inner, rows, paired};
 
-#pragma unroll 4
+#pragma unroll 2
     for (uint32_t e = lane; e < points * columns; e += THREADS) {
         const uint32_t column = rows ? e / points : own, t = rows ? e - column * points : e / columns;
         const uint64_t at = rows ? (uint64_t)first * points + e : outer + place + (uint64_t)t * stride;
@@ -200,7 +200,7 @@ IW_DEVICE void fft(const Args& args) {
     const bool whole = rows || before == 1;
     const uint64_t target = outer + (uint64_t)(place / before) * before * points + row;
     const T factor = swaps & 2 ? load(table, 0, paired).x : (T)1;
-#pragma unroll 4
+#pragma unroll 2
     for (uint32_t e = lane; e < points * columns; e += THREADS) {
         const uint32_t column = whole ? e / points : own, t = whole ? e - column * points : e / columns;
         Pair<T> x = space[source + column * pitch + t];
@@ -293,14 +293,16 @@ struct Two {
             const uint32_t column = rows ? high : low, i = rows ? low : high, place = i & (l - 1);
             if (b < count) {
                 const Pair<T>* const from = in + source(min(column, there - 1));
+                if (from_memory) {
 #pragma unroll
-                for (int j = 0; j < R; ++j) {
-                    if (from_memory) {
-                        const Pair<T> v = from[(uint64_t)(i + j * each) * stride];
-                        x[j] = swaps & 1 ? Pair<T>{v.y, v.x} : v;
-                    } else {
-                        x[j] = space[slot(column * pitch + i + j * each)];
+                    for (int j = 0; j < R; ++j) x[j] = from[(uint64_t)(i + j * each) * stride];
+                    if (swaps & 1) {
+#pragma unroll
+                        for (int j = 0; j < R; ++j) x[j] = {x[j].y, x[j].x};
                     }
+                } else {
+#pragma unroll
+                    for (int j = 0; j < R; ++j) x[j] = space[slot(column * pitch + i + j * each)];
                 }
             }
             if (R == 16) __syncthreads();
@@ -308,11 +310,13 @@ struct Two {
             join<R>(x, l * earlier, k0 + place * earlier);
             const uint32_t base = (i - place) * R + place;
             Pair<T>* const to = out + target(column);
+            if (to_memory) {
+                if (column >= there) continue;
 #pragma unroll
-            for (int j = 0; j < R; ++j) {
-                const uint32_t at = base + (R == 16 ? j / 4 + j % 4 * 4 : j) * l;
-                if (!to_memory) space[slot(column * pitch + at)] = x[j];
-                else if (column < there) to[(uint64_t)at * before] = result(x[j], factor);
+                for (int j = 0; j < R; ++j) to[(uint64_t)(base + (R == 16 ? j / 4 + j % 4 * 4 : j) * l) * before] = result(x[j], factor);
+            } else {
+#pragma unroll
+                for (int j = 0; j < R; ++j) space[slot(column * pitch + base + (R == 16 ? j / 4 + j % 4 * 4 : j) * l)] = x[j];
             }
         }
         __syncthreads();
@@ -364,7 +368,7 @@ IW_DEVICE void fft_two(const Args& args) {
     if (levels) two.template stage<2>(l, l == 1, true, factor);
     if (!by_lines) return;
     const uint32_t shift = Two<T>::log2(two.points);
-#pragma unroll 4
+#pragma unroll 2
     for (uint32_t e = threadIdx.x; e < two.there << shift; e += THREADS) {
         const uint32_t column = e >> shift, t = e - (column << shift);
         two.out[((uint64_t)first << shift) + e] = two.result(space[Two<T>::slot(column * two.pitch + t)], factor);

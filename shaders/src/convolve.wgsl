@@ -63,7 +63,9 @@ var<private> totals: array<vec4<Value>, {{ down }}>;
 
 // Takes row `y` of the elements for taps of these rows, tap by tap: where a block ends, and where the adapter's fma may not be used.
 fn take_row_by_taps(at: u32, y: u32, slab: u32, rows: u32) {
-    for (var r = 0u; r < R; r++) {
+    // Bounds that a driver does not know, so that it does not write these loops out.
+    let once = min(args.block, 1u);
+    for (var r = 0u; r < R * once; r++) {
         if (y < r || y - r >= rows) {
             continue;
         }
@@ -72,7 +74,7 @@ fn take_row_by_taps(at: u32, y: u32, slab: u32, rows: u32) {
         let before = (slab + y - r) * TAPS;
         var in_block = before % args.block;
 {% endif %}
-        for (var kx = 0u; kx < TAPS; kx++) {
+        for (var kx = 0u; kx < TAPS * once; kx++) {
 {% if several %}
             if (in_block == args.block) {
                 in_block = 0u;
@@ -90,7 +92,7 @@ fn take_row_by_taps(at: u32, y: u32, slab: u32, rows: u32) {
             in_block++;
 {% endif %}
             let w = weights[(y - r) * PITCH_W + kx / 4u][kx % 4u];
-            for (var e = 0u; e < 4u; e++) {
+            for (var e = 0u; e < 4u * once; e++) {
                 let place = kx + e;
                 sum[e] = op_fused(w, tile[at + place / 4u][place % 4u], sum[e]);
             }

@@ -277,7 +277,7 @@ impl Launcher for Cuda {
                 capability if capability >= (8, 0) => MatrixInstructions::Warp,
                 _ => MatrixInstructions::None,
             },
-            product: [[8, 8], [4, 8]],
+            product: [[4, 8], [4, 8]],
         }
     }
 }

@@ -62,14 +62,25 @@ pub fn steps_of(ty: Ty) -> Result<[Func; 2]> {
     }
 }
 
-/// Tiles below which blocks of k go to memory one by one, so that there is work for all of a device.
-const FEW_TILES: u64 = 96;
+/// Tiles that a large device computes at once: a round.
+const ROUND: u64 = 132;
+/// Tiles of blocks whose sums are added in the time of a round.
+const ADDED_IN_A_ROUND: u64 = 3000;
 /// The most rows or columns of a product that a thread takes several of, of one column or row each.
 pub(in crate::patterns) const THIN: u64 = 8;
 /// Threads of a group of those.
 const THREADS: u64 = 256;
 /// The most bytes of blocks in memory.
 const MOST_BYTES: u64 = 1 << 30;
+
+/// Whether blocks of k are worth computing side by side, to be added by a second kernel: where tiles, or a last round of them, leave much of a device idle.
+const fn blocks_pay_apart(tiles: u64, blocks: u64) -> bool {
+    let parts = tiles.saturating_mul(blocks);
+    // Thousandths of a round; starting a kernel takes about a tenth of one.
+    let together = tiles.div_ceil(ROUND).saturating_mul(blocks).saturating_mul(1000);
+    let apart = parts.div_ceil(ROUND).saturating_mul(1000).saturating_add(parts.saturating_mul(1000) / ADDED_IN_A_ROUND + 100);
+    together > apart
+}
 
 impl ProductTask {
     /// Indices that A, B and the results have.
@@ -165,7 +176,7 @@ impl ProductTask {
         let partial_bytes = elements.saturating_mul(blocks).saturating_mul(bytes);
         let fits = partial_bytes <= MOST_BYTES.min(device.tuning().window_bytes);
         let thin = self.m.min(self.n) <= THIN && self.k > 0 && fits;
-        let split = thin || (blocks > 1 && tiles <= FEW_TILES && fits);
+        let split = thin || (blocks > 1 && fits && blocks_pay_apart(tiles, blocks));
         let params = self.params(split)?;
         let choice = match ty {
             Ty::F32 => 0,
@@ -201,5 +212,23 @@ impl ProductTask {
             launch(&CONTRACT, self, &params, tiles * if split { blocks } else { 1 }, tile_m * tile_n * bytes)?;
         }
         if split { launch(&CONTRACT_FOLD, self, &params, elements.div_ceil(THREADS), 0) } else { Ok(()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::blocks_pay_apart;
+
+    #[test]
+    fn blocks_are_computed_apart_where_a_device_would_be_idle() {
+        let of = |m: u64, n: u64, k: u64| blocks_pay_apart(m.div_ceil(64) * n.div_ceil(128), k.div_ceil(512));
+        for (m, n, k) in [(128, 128, 65536), (512, 512, 2048), (512, 1024, 1024), (1280, 1280, 1280), (1536, 1536, 1536)] {
+            assert!(of(m, n, k), "{m} x {n}, {k} terms");
+        }
+        for (m, n, k) in
+            [(512, 512, 512), (768, 768, 768), (1024, 1024, 1024), (1792, 1792, 1792), (16384, 128, 16384), (1 << 20, 1 << 20, 1 << 20)]
+        {
+            assert!(!of(m, n, k), "{m} x {n}, {k} terms");
+        }
     }
 }
