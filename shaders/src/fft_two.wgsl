@@ -31,6 +31,13 @@ fn point(at: u32) -> Pair {
     let v = load_from_(at);
     return select(v, v.yx, (args.swaps & 1u) != 0u);
 }
+fn put(at: u32, x: Pair, factor: Num) {
+    var v = x;
+    if ((args.swaps & 2u) != 0u) {
+        v = scale(factor, x.yx);
+    }
+    store(at, v);
+}
 
 {% macro four(a, b, c, d) %}
             {
@@ -127,13 +134,8 @@ fn stage_{{ radix }}(lines: Lines, l: u32, from_memory: bool, to_memory: bool, l
             } else if (column < lines.there) {
                 let first = target_of(lines, column) + base * args.before;
                 let step = l * args.before;
-                if ((args.swaps & 2u) != 0u) {
 {% for j in range(radix) %}
-                    x{{ j }} = scale(factor, x{{ j }}.yx);
-{% endfor %}
-                }
-{% for j in range(radix) %}
-                store(first + {{ j // 4 + j % 4 * 4 if radix == 16 else j }}u * step, x{{ j }});
+                put(first + {{ j // 4 + j % 4 * 4 if radix == 16 else j }}u * step, x{{ j }}, factor);
 {% endfor %}
             }
         }
@@ -185,11 +187,7 @@ fn fft(@builtin(workgroup_id) id: vec3<u32>, @builtin(num_workgroups) grid: vec3
         let shift = firstLeadingBit(args.points);
         for (var e = lane; e < (there << shift); e += THREADS) {
             let column = e >> shift;
-            var x = space[slot(column * args.pitch + e - (column << shift))];
-            if ((args.swaps & 2u) != 0u) {
-                x = scale(factor, x.yx);
-            }
-            store((first << shift) + e, x);
+            put((first << shift) + e, space[slot(column * args.pitch + e - (column << shift))], factor);
         }
     }
 }
