@@ -25,8 +25,7 @@ var<workgroup> places: array<u32, CHUNK + 1u>;
 var<workgroup> last_kept: u32;
 {% endif %}
 
-// Publishes what a tile that another workgroup owns holds of each part. Another tile comes after it, so it is full. The driver does not know the number of rows,
-// so that it compiles one.
+// Publishes what a tile that another workgroup owns holds of each part. Another tile comes after it, so it is full.
 fn help(origin: u32, first: u32, tile: u32, lane: u32) {
     if (lane == 0u) {
         atomicStore(&helped[0], 0u);
@@ -35,7 +34,7 @@ fn help(origin: u32, first: u32, tile: u32, lane: u32) {
     workgroupBarrier();
     var count = 0u;
     var second = 0u;
-    for (var r = 0u; r < ROWS + (args.patience >> 31u); r++) {
+    for (var r = 0u; r < ROWS; r++) {
         let i = origin + (tile - first) * TILE + (r * THREADS + lane) * 4u;
         let x = load4(i);
 {% for e in range(4) %}
@@ -204,13 +203,15 @@ fn select_tiles(@builtin(num_workgroups) grid: vec3<u32>, @builtin(local_invocat
     let cut = select(ROWS, beyond / THREADS, args.n % 4u != 0u && beyond % THREADS == lane);
     if (cut < ROWS) {
         var part: array<array<u32, {{ value_words }}>, 4>;
-        for (var e = 0u; e < args.n % 4u; e++) {
-            let one = load1(args.n / 4u * 4u + e);
-            part[e] = one.v;
+{% for e in range(3) %}
+        if ({{ e }}u < args.n % 4u) {
+            let one = load1(args.n / 4u * 4u + {{ e }}u);
+            part[{{ e }}] = one.v;
 {% for k in range(sets) %}
-            bits{{ k }} |= select(0u, 1u << (4u * cut + e), one.part == {{ k }}u);
+            bits{{ k }} |= select(0u, 1u << (4u * cut + {{ e }}u), one.part == {{ k }}u);
 {% endfor %}
         }
+{% endfor %}
 {% for r in range(rows) %}
         if (cut == {{ r }}u) {
             x{{ r }} = part;

@@ -95,9 +95,10 @@ impl Reader {
         }
     }
 
-    /// Whether the elements come in Fortran order, as those of the array with its axes in reverse, and another order would differ.
-    pub(crate) fn is_fortran(&self) -> bool {
-        self.fortran
+    /// Axes whose order is Fortran's, where that makes a difference: elements come as those of the array with these axes in reverse. Parts of complex numbers
+    /// are side by side anyway.
+    pub(crate) fn fortran_axes(&self) -> Option<usize> {
+        self.fortran.then_some(self.head.shape.len() - usize::from(self.complex))
     }
 
     /// The same, unless its elements are complex numbers.

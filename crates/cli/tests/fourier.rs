@@ -34,6 +34,13 @@ fn transforms_of_files_lead_there_and_back() {
         let there = fft(&on, Some(&complex));
         assert_eq!((&*there.descr, &*there.shape), ("'<c8'", &[2, 4][..]));
         assert_eq!(floats(&there), [0.0, 0.0, 4.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 1.0, 0.0, 1.0, 0.0, 1.0, 0.0]);
+        // The same array in Fortran order: column by column, each number's parts side by side.
+        let turned: Vec<f32> = (0..4).flat_map(|c| [0, 4].map(|r| (r + c) * 2)).flat_map(|at| [z[at], z[at + 1]]).collect();
+        let header = b"'fortran_order': False";
+        let mut columns = file("<c8", &[2, 4], &turned);
+        let at = columns.windows(header.len()).position(|w| w == header).expect("the order");
+        columns[at..at + header.len()].copy_from_slice(b"'fortran_order': True ");
+        assert_eq!(fft(&on, Some(&columns)), there);
         // Pairs of floats are complex numbers, too.
         let pairs = fft(&on, Some(&file("<f4", &[2, 4, 2], &z)));
         assert_eq!(pairs, there);

@@ -39,5 +39,8 @@ fn matrices_that_do_not_fit_are_refused() {
     says(&refused(&["gemm", "--in", "w_i4.npy", "--in", "w_i4.npy"]), "the first input has shape (300,), which is no matrix");
     says(&refused(&["gemm", "--in", "x_f4.npy", "--in", "x_f4.npy"]), "the first matrix has 3 columns, and the second 7 rows");
     says(&refused(&["gemv", "--in", "x_f4.npy", "--in", "w_i4.npy"]), "a matrix and a vector");
+    says(&refused(&["gemm", "--beta", "2", "--in", "x_f4.npy", "--trans-b", "--in", "x_f4.npy"]), "--beta multiplies a third input");
+    says(&refused(&["gemm", "--alpha", "4294967296", "--in", "rows_u1.npy", "--trans-b", "--in", "rows_u1.npy"]), "does not fit 32 bits");
+    says(&refused(&["gemm", "--alpha", "0.5", "--in", "rows_u1.npy", "--trans-b", "--in", "rows_u1.npy"]), "no integer, as the sums are");
     says(&refused(&["gemm", "--order", "pairwise", "--in", "x_f4.npy", "--in", "x_f4.npy"]), "invalid value 'pairwise'");
 }

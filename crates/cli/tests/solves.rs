@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{backends, isowarp, npy, refused, save_npy, says, succeeded};
+use common::{backends, isowarp, npy, refused, save_npy, says, stderr, succeeded};
 
 #[test]
 fn systems_in_files_have_their_solutions() {
@@ -33,6 +33,10 @@ fn systems_in_files_have_their_solutions() {
         let (shape, x) = run(&["solve", "--status", "status.npy"], &["batch.npy", "rights.npy"]);
         assert_eq!((shape, &x[..2], x[2].is_nan()), (vec![2, 2], &[1.5, 1.0][..], true));
         assert_eq!(words("status.npy"), (vec![2], vec![0, 2]));
+        let unasked = isowarp(&["run", "inv", "--backend", &backend, "--in", &file("batch.npy"), "--out", &file("out.npy")]);
+        assert!(stderr(&unasked).contains("warning: 1 of 2 matrices had no pivot at some step"), "{}", stderr(&unasked));
+        let regular = isowarp(&["run", "inv", "--backend", &backend, "--in", &file("a.npy"), "--out", &file("out.npy")]);
+        assert!(!stderr(&regular).contains("warning"), "{}", stderr(&regular));
         assert_eq!(run(&["solve", "--lower"], &["a.npy", "b.npy"]), (vec![2], vec![5.0, -2.0]));
         assert_eq!(run(&["solve", "--upper", "--unit"], &["a.npy", "b.npy"]), (vec![2], vec![-19.0, 12.0]));
         assert_eq!(run(&["lu", "--permutation", "rows.npy"], &["a.npy"]), (vec![2, 2], vec![4.0, 4.0, 0.25, 1.0]));

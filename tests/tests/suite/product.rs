@@ -111,6 +111,26 @@ fn fixed_point_products_are_rounded_once_and_rows_that_are_not_finite_are_nan() 
     });
 }
 
+/// The bound that `ProductOrder::Fixed30` states, where the places that are left out are as great as they get: a bound of half as much would not hold.
+#[test]
+fn fixed_point_products_keep_their_bound() {
+    let (of_x, of_y) = (528_449_408i64, (31 << 24) + (127 << 16) + (127 << 8));
+    let [x, y] = [of_x, of_y].map(|whole| whole as f32 / 2f32.powi(29));
+    for pairs in [1usize, 200, 2000] {
+        let k = 2 + 2 * pairs as u64;
+        // A one in each, so that both are scaled by one.
+        let (left, right) = ([vec![1.0, 0.0], [x, x].repeat(pairs)].concat(), [vec![0.0, 1.0], [x, -y].repeat(pairs)].concat());
+        let exact = (of_x * (of_x - of_y)) as f64 * pairs as f64 * 2f64.powi(-58);
+        each(|d| {
+            let (a, b) = (d.upload(&left).unwrap(), d.upload(&right).unwrap());
+            let found = d.gemm(matrix(&a, 1, k), matrix(&b, k, 1)).order(ProductOrder::Fixed30).run().unwrap().read_blocking().unwrap()[0];
+            let (error, bound) = ((f64::from(found) - exact).abs(), k as f64 * 2f64.powi(-26) + exact.abs() * 2f64.powi(-24));
+            assert!(error <= bound, "{pairs} pairs: {error:e} of at most {bound:e}");
+            assert!(pairs < 2000 || error > k as f64 * 2f64.powi(-27), "{pairs} pairs: {error:e}");
+        });
+    }
+}
+
 /// The bound that `ProductOrder::Fast` states, of factors that are rounded as the formats say.
 #[test]
 fn fast_products_keep_their_bound_and_elsewhere_are_blocks_of_rounded_factors() {

@@ -38,12 +38,7 @@ pub(super) fn head(reader: &mut dyn Read, size: Option<u64>) -> Result<Head, Ref
         check_length(expected, found)?;
     }
     // Axes of one element have no order.
-    let fortran = header.order() == Order::Fortran && expected > 0 && shape.iter().filter(|&&n| n > 1).count() > 1;
-    if complex && fortran && shape.iter().filter(|&&n| n > 1).count() > 2 {
-        let help = "save it in C order, np.save(file, np.ascontiguousarray(a))";
-        return Err(Refused::help("complex numbers in Fortran order are not supported", help));
-    }
-    let fortran = fortran && !complex;
+    let fortran = header.order() == Order::Fortran && expected > 0 && header.shape().iter().filter(|&&n| n > 1).count() > 1;
     Ok(Head { array: Array { shape, dtype, boolean, bytes: Vec::new() }, expected, swapped, fortran, complex })
 }
 

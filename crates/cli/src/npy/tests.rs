@@ -54,7 +54,7 @@ fn every_order_of_bytes_and_axes_is_read() {
     let of = |descr: &str, order: &str, shape: &str, body: &[u8]| {
         let f = file(1, &format!("{{'descr': '{descr}', 'fortran_order': {order}, 'shape': {shape}}}"), body);
         let reader = Reader::new("x.npy".to_owned(), Box::new(io::Cursor::new(f)), None).expect("a header");
-        (reader.is_fortran(), reader.all().expect("elements").bytes)
+        (reader.fortran_axes().is_some(), reader.all().expect("elements").bytes)
     };
     assert_eq!(of(">f4", "False", "(2,)", &[0x3f, 0x80, 0, 0, 0xc0, 0, 0, 1]), (false, vec![0, 0, 0x80, 0x3f, 1, 0, 0, 0xc0]));
     assert_eq!(of(">i2", "True", "(2L, 1L)", &[1, 2, 3, 4]), (false, vec![2, 1, 4, 3]));

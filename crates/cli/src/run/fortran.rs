@@ -6,21 +6,22 @@ use crate::progress::Progress;
 use isowarp::dynamic::{Call, DynBuffer};
 use isowarp::{Device, Error, Selector};
 
-/// An array whose elements came in Fortran order, in C order.
-pub(super) fn in_c_order(device: &Device, array: Array) -> Result<Array> {
+/// An array of whose elements these first axes came in Fortran order, in C order.
+pub(super) fn in_c_order(device: &Device, array: Array, axes: usize) -> Result<Array> {
     let _progress = Progress::new("transposing", 0);
-    let bytes = match transposed(device, &array) {
+    let bytes = match transposed(device, &array, axes) {
         // The host holds the array already.
-        Err(Error::OutOfMemory { .. } | Error::TooLarge { .. }) => transposed(&Device::open(Selector::Cpu)?, &array)?,
+        Err(Error::OutOfMemory { .. } | Error::TooLarge { .. }) => transposed(&Device::open(Selector::Cpu)?, &array, axes)?,
         done => done?,
     };
     Ok(Array { bytes, ..array })
 }
 
-/// The elements read as an array with its axes in reverse, its axes in reverse.
-fn transposed(device: &Device, array: &Array) -> isowarp::Result<Vec<u8>> {
-    let shape: Vec<u64> = array.shape.iter().rev().copied().collect();
-    let order = (0..shape.len()).rev().collect();
+/// The elements read as an array with its first axes in reverse, these in reverse.
+fn transposed(device: &Device, array: &Array, axes: usize) -> isowarp::Result<Vec<u8>> {
+    let (reversed, rest) = array.shape.split_at(axes);
+    let shape = reversed.iter().rev().chain(rest).copied().collect();
+    let order = (0..axes).rev().chain(axes..array.shape.len()).collect();
     let elements = DynBuffer::upload(device, array.dtype, &array.bytes)?;
     Call::PermuteAxes(shape, order).run(device, &[&elements])?.one().read_blocking()
 }

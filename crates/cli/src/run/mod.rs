@@ -18,7 +18,7 @@ use crate::failure::{Failure, Result};
 use crate::npy::{Array, Reader};
 use crate::output::Output;
 use crate::progress::Progress;
-use crate::{device, stats};
+use crate::{device, screen, stats};
 use isowarp::Device;
 use isowarp::backend::Backend as _;
 use isowarp::caps::Numerics;
@@ -43,11 +43,15 @@ pub(crate) fn run(args: &RunArgs) -> Result {
     chunks::folder(args, &outputs.result)?;
     let inputs = open_inputs(args)?;
     if !args.verb.takes("chunk-size") {
-        let fortran: Vec<bool> = inputs.iter().map(Reader::is_fortran).collect();
+        let fortran: Vec<Option<usize>> = inputs.iter().map(Reader::fortran_axes).collect();
         let arrays = read(inputs)?;
         let plan = (args.verb.plan)(args, &arrays)?;
         let device = open(args)?;
-        let arrays = arrays.into_iter().zip(fortran).map(|(a, fortran)| if fortran { fortran::in_c_order(&device, a) } else { Ok(a) });
+        let in_order = |(a, fortran)| match fortran {
+            Some(axes) => fortran::in_c_order(&device, a, axes),
+            None => Ok(a),
+        };
+        let arrays = arrays.into_iter().zip(fortran).map(in_order);
         let mut arrays = arrays.collect::<Result<Vec<_>>>()?;
         let on_device = upload(&device, &arrays)?;
         // On the device they are, once.
@@ -59,7 +63,10 @@ pub(crate) fn run(args: &RunArgs) -> Result {
     let plan = (args.verb.plan)(args, &heads)?;
     let device = open(args)?;
     // Another order needs the whole array.
-    let in_order = |r: Reader| if r.is_fortran() { fortran::in_c_order(&device, r.all()?).map(Reader::from) } else { Ok(r) };
+    let in_order = |r: Reader| match r.fortran_axes() {
+        Some(axes) => fortran::in_c_order(&device, r.all()?, axes).map(Reader::from),
+        None => Ok(r),
+    };
     let inputs = inputs.into_iter().map(in_order).collect::<Result<Vec<_>>>()?;
     if let Some(chunk) = chunks::wanted(args, &device, &plan, &heads)? {
         return chunks::run(args, &device, &plan, inputs, chunk, &outputs);
@@ -155,6 +162,15 @@ fn whole(args: &RunArgs, device: &Device, plan: &Plan, (arrays, inputs): (&[Arra
     save::save(&all)?;
     if let Some((_, words)) = found.iter().find(|f| f.0 == Part::Distances) {
         distances::say(result.len(), &words.read_blocking()?, outputs.result.is_stdout())?;
+    }
+    if let Some((_, status)) = found.iter().find(|f| f.0 == Part::Status && outputs.of(f.0).is_none()) {
+        let failed = status.read_blocking()?.chunks_exact(4).filter(|word| word.iter().any(|&byte| byte != 0)).count();
+        if failed > 0 {
+            let of = status.len();
+            screen::complain(format!(
+                "warning: {failed} of {of} matrices had no pivot at some step, so that these results may mean nothing; --status FILE says which"
+            ));
+        }
     }
     if args.stats {
         let mut parts = Vec::new();

@@ -99,7 +99,12 @@ impl Convolution {
     }
 
     fn fourier_extents(&self) -> Result<Vec<u64>> {
-        let plain = self.stride.is_none() && self.dilation.is_none() && self.border == Border::Zero && self.groups == 1 && !self.transposed;
+        let plain = self.stride.is_none()
+            && self.dilation.is_none()
+            && self.border == Border::Zero
+            && self.groups == 1
+            && !self.transposed
+            && self.order == ProductOrder::Blocks;
         if !plain || matches!(self.padding, Padding::By(_)) {
             let reason = "by transforms it has no modifier but one for the elements that are kept".to_owned();
             return Err(Error::InvalidArgument { what: "convolution", reason });
@@ -118,15 +123,15 @@ impl<B: Patterns> Job<'_, B> {
         match (a.dtype, b.dtype, of.fourier) {
             (DType::F32, DType::F32, true) => self.fourier_convolution::<f32>(of, [a, b]),
             (DType::F64, DType::F64, true) => self.fourier_convolution::<f64>(of, [a, b]),
-            (DType::F32, DType::F32, _) => self.convolution_of::<f32>(of, [a, b]),
-            (DType::F64, DType::F64, _) => self.convolution_of::<f64>(of, [a, b]),
-            (DType::F16, DType::F16, _) => self.convolution_of::<half::f16>(of, [a, b]),
-            (DType::I8, DType::I8, _) => self.convolution_of::<i8>(of, [a, b]),
-            (DType::U8, DType::U8, _) => self.convolution_of::<u8>(of, [a, b]),
-            (DType::I16, DType::I16, _) => self.convolution_of::<i16>(of, [a, b]),
-            (DType::U16, DType::U16, _) => self.convolution_of::<u16>(of, [a, b]),
-            (DType::I32, DType::I32, _) => self.convolution_of::<i32>(of, [a, b]),
-            (DType::U32, DType::U32, _) => self.convolution_of::<u32>(of, [a, b]),
+            (DType::F32, DType::F32, false) => self.convolution_of::<f32>(of, [a, b]),
+            (DType::F64, DType::F64, false) => self.convolution_of::<f64>(of, [a, b]),
+            (DType::F16, DType::F16, false) => self.convolution_of::<half::f16>(of, [a, b]),
+            (DType::I8, DType::I8, false) => self.convolution_of::<i8>(of, [a, b]),
+            (DType::U8, DType::U8, false) => self.convolution_of::<u8>(of, [a, b]),
+            (DType::I16, DType::I16, false) => self.convolution_of::<i16>(of, [a, b]),
+            (DType::U16, DType::U16, false) => self.convolution_of::<u16>(of, [a, b]),
+            (DType::I32, DType::I32, false) => self.convolution_of::<i32>(of, [a, b]),
+            (DType::U32, DType::U32, false) => self.convolution_of::<u32>(of, [a, b]),
             (a, b, by_transforms) => {
                 let types = if by_transforms { "f32 or f64" } else { "one type, of at most 32 bits or f64" };
                 let reason = format!("{a} and {b} are not convolved: both are of {types}");

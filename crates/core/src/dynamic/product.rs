@@ -26,12 +26,15 @@ pub struct Product {
 
 /// A factor as a sum's type has it.
 fn factor<T: Factor>(what: &'static str, value: f64) -> Result<T> {
+    // Of 32 bits, with or without a sign, for both types of sums: a negative factor subtracts in either.
     let integer = |value: f64| {
         let whole = value as i64;
-        if whole as f64 == value {
-            Ok(whole as u64)
+        if whole as f64 != value {
+            Err(Error::InvalidArgument { what, reason: format!("{value} is no integer, as the sums are") })
+        } else if !(i64::from(i32::MIN)..=i64::from(u32::MAX)).contains(&whole) {
+            Err(Error::InvalidArgument { what, reason: format!("{value} does not fit 32 bits, as the sums do") })
         } else {
-            Err(Error::InvalidArgument { what, reason: format!("{value} is no integer") })
+            Ok(whole as u64)
         }
     };
     Ok(T::from_bits64(match T::DTYPE {
@@ -80,6 +83,10 @@ impl<B: Patterns> Job<'_, B> {
         let elements = batch.saturating_mul(m).saturating_mul(n);
         match c {
             None => self.into::<T::Reg>(elements, |out| call.write_to(out)),
+            Some(c) if c.dtype != T::Reg::DTYPE => {
+                let reason = format!("it is of {}, and the sums are of {}", c.dtype, T::Reg::DTYPE);
+                Err(Error::InvalidArgument { what: "the array that is added to a product", reason })
+            }
             Some(c) => {
                 let (c, beta) = (c.typed::<T::Reg>()?, factor("beta", of.beta)?);
                 self.into::<T::Reg>(elements, |out| call.add(beta, &c).write_to(out))

@@ -46,6 +46,10 @@ impl<B: Patterns> Job<'_, B> {
         let m = operand(&a, [n, n], batch[0]);
         let right = || {
             let [_, b] = self.take()?;
+            if b.dtype != T::DTYPE {
+                let reason = format!("they are of {}, and the matrices of {}", b.dtype, T::DTYPE);
+                return Err(Error::InvalidArgument { what: "right-hand sides", reason });
+            }
             b.typed::<T>()
         };
         Ok(match kind {

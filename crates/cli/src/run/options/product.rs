@@ -10,7 +10,7 @@ pub(in crate::run) fn factor() -> Arg {
 }
 
 pub(in crate::run) fn factor_of_addend() -> Arg {
-    number("beta", "X", "Add the third input times this; 1 without")
+    number("beta", "X", "Add the third input times this, 1 without; it is read even times 0, so that its NaN remain")
 }
 
 pub(in crate::run) fn transposed_a() -> Arg {

@@ -43,7 +43,10 @@ fn sides(array: &Array, transposed: bool, which: &str) -> Result<(Option<u64>, [
     Ok((batch, if transposed { [columns, rows] } else { [rows, columns] }))
 }
 
-fn product(args: &RunArgs, inputs: &[Array], of: Product) -> Product {
+fn product(args: &RunArgs, inputs: &[Array], of: Product) -> Result<Product> {
+    if args.beta.is_some() && inputs.len() < 3 {
+        return Err(Failure::usage("--beta multiplies a third input, and there is none", "add --in c.npy"));
+    }
     let order = match args.blocks {
         None | Some(BlocksArg::Blocks) => ProductOrder::Blocks,
         Some(BlocksArg::Chain) => ProductOrder::Chain,
@@ -52,7 +55,7 @@ fn product(args: &RunArgs, inputs: &[Array], of: Product) -> Product {
         Some(BlocksArg::FastBf16) => ProductOrder::Fast(FactorFormat::Bf16),
         Some(BlocksArg::FastTf32) => ProductOrder::Fast(FactorFormat::Tf32),
     };
-    Product { alpha: args.factor, beta: if inputs.len() > 2 { args.beta.unwrap_or(1.0) } else { 0.0 }, order, ..of }
+    Ok(Product { alpha: args.factor, beta: if inputs.len() > 2 { args.beta.unwrap_or(1.0) } else { 0.0 }, order, ..of })
 }
 
 fn gemm(args: &RunArgs, inputs: &[Array]) -> Result<Plan> {
@@ -63,7 +66,7 @@ fn gemm(args: &RunArgs, inputs: &[Array]) -> Result<Plan> {
     let shape = of_a.or(of_b).into_iter().chain([m, n]).collect();
     added(inputs, &shape)?;
     let of = Product { shape: [m, n, k], batch: [of_a, of_b], transposed, alpha: None, beta: 0.0, order: ProductOrder::Blocks };
-    Ok(Plan::new(Call::Product(product(args, inputs, of)), shape))
+    Ok(Plan::new(Call::Product(product(args, inputs, of)?), shape))
 }
 
 fn gemv(args: &RunArgs, inputs: &[Array]) -> Result<Plan> {
@@ -77,7 +80,7 @@ fn gemv(args: &RunArgs, inputs: &[Array]) -> Result<Plan> {
     added(inputs, &shape)?;
     let transposed = [args.transposed_a, false];
     let of = Product { shape: [m, 1, k], batch: [None; 2], transposed, alpha: None, beta: 0.0, order: ProductOrder::Blocks };
-    Ok(Plan::new(Call::Product(product(args, inputs, of)), shape))
+    Ok(Plan::new(Call::Product(product(args, inputs, of)?), shape))
 }
 
 fn fits(columns: u64, rows: u64) -> Result {
