@@ -13,7 +13,7 @@ use isowarp::patterns::solve::SolveKind;
 pub(super) const VERBS: &[Verb] = &[
     Verb {
         name: "solve",
-        about: "The solutions of A x = b: a matrix of 2 axes and a vector or a matrix of columns, or batches of them, of an axis more",
+        about: "The solutions of A x = b: a matrix of 2 axes and a vector or a matrix of columns, or batches of them, of an axis more; f4 or f8",
         example: "--in a.npy --in b.npy --out x.npy --status status.npy",
         inputs: Inputs::SEVERAL,
         options: &[options::pivots, options::lower, options::upper, options::unit, options::status],
