@@ -28,6 +28,7 @@ constexpr int EPOCHS = 12;           // word of u: launches after which epochs s
 constexpr int MARKS = 2;             // numbers that a tile hands on: runs that begin, and the place behind the last beginning
 
 struct Marked {
+    static constexpr bool FREE = true;
     IW_DEVICE static Acc<MARKS> of(Acc<MARKS> a, Acc<MARKS> b) { return {a.w[0] + b.w[0], a.w[1] > b.w[1] ? a.w[1] : b.w[1]}; }
 };
 
@@ -123,25 +124,32 @@ IW_DEVICE Acc<W> by_thread(const Staged<W>& staged, uint32_t place, uint32_t len
     return spine.all(parts, v);
 }
 
+// The tree over nodes of the first `count` lanes; the result is lane 0's.
+template <int W>
+IW_DEVICE Acc<W> tree_of_lanes(Acc<W> v, uint32_t count) {
+    const uint32_t lane = lane_id();
+#pragma unroll 1
+    for (uint32_t d = 1; d < count; d *= 2) {
+        const Acc<W> right = shuffle_down(v, d);
+        if ((lane & (2 * d - 1)) == 0 && lane + d < count) v = combine(v, right);
+    }
+    return v;
+}
+
 // The tree over up to SHORT elements from `place` on, by a warp; the result is lane 0's.
 template <int W, class Quad>
 IW_DEVICE Acc<W> by_warp(const Quad& quad, uint32_t place, uint32_t length) {
-    Spine<W, log2_of(SHORT / ROW)> spine;
-    Acc<W> v = {};
+    static_assert(SHORT / ROW <= WARP);
     const uint32_t lane = lane_id(), parts = (length + ROW - 1) / ROW;
+    Acc<W> of_parts = {};  // of part p lane p's
 #pragma unroll 1
     for (uint32_t p = 0; p < parts; ++p) {
         // Lanes without a quad take the last one, so that none waits for a condition.
         const uint32_t left = length - ROW * p, quads = left < ROW ? (left + 3) / 4 : WARP, own = lane < quads ? lane : quads - 1;
-        v = quad(place + ROW * p + 4 * own, left - 4 * own);
-#pragma unroll 1
-        for (uint32_t d = 1; d < quads; d *= 2) {
-            const Acc<W> right = shuffle_down(v, d);
-            if ((lane & (2 * d - 1)) == 0 && lane + d < quads) v = combine(v, right);
-        }
-        v = spine.add(p, v);
+        const Acc<W> v = tree_of_lanes(quad(place + ROW * p + 4 * own, left - 4 * own), quads);
+        of_parts = pick(lane == p, shuffle(v, 0), of_parts);
     }
-    return spine.all(parts, v);
+    return tree_of_lanes(of_parts, parts);
 }
 
 // scratch[0], scratch[1], u[2], u[3]: the list of long runs, see segments.cuh; there is one where an array has more than SHORT elements. scratch[2]: 16
@@ -185,12 +193,7 @@ IW_DEVICE void reduce_by_key(const Args& args, uint32_t* staged) {
             if (tile < tiles) {
                 const uint64_t i0 = (uint64_t)tile * T + warp * R * ROW + lane * 4;
                 ranks.bits = 0;
-                const auto take = [&](int r, int e, const Acc<W + 1>& v) {
-#pragma unroll
-                    for (int k = 0; k < W; ++k) x[r][e].w[k] = v.w[k + 1];
-                    ranks.bits |= v.w[0] << (4 * r + e);
-                };
-                load_rows(x, i0, args.n, take);
+                load_rows(x, i0, args.n, [&](int k, uint32_t begins) { ranks.bits |= begins << k; });
                 const uint32_t total = ranks.rank();
                 // Where the first run of the warp's begins, in the tile, T if none does; and the place behind the last beginning, 0 if there is none.
                 const uint32_t bits = ranks.bits, low = __ffs(bits) - 1, top = 31 - __clz(bits), own = warp * R * ROW + lane * 4;
@@ -289,9 +292,8 @@ IW_DEVICE void reduce_by_key(const Args& args, uint32_t* staged) {
                 } else if (length <= SHORT) {
                     middles[atomicAdd(&middle_count, 1)] = (unsigned short)j;
                 } else {
-                    const List<W> list(args);
-                    const uint32_t base = take_places(args, list, run, (uint64_t)length);
-                    put_tiles(args, list, base, run, begin + place, length, 0, 1);
+                    static_assert(T <= TILE<W>);
+                    put_tile(args, List<W>(args), run, begin + place, length);
                 }
             }
             if (waiting == tiles - 1 && threadIdx.x == 0) store_count(before + waiting_total);
@@ -319,15 +321,16 @@ IW_DEVICE void reduce_by_key(const Args& args, uint32_t* staged) {
             }
             const uint32_t own = warp * R * ROW + lane * 4;
             uint32_t* const to = staged + gapped_at(own);
+            const uint32_t places_at = (uint32_t)__cvta_generic_to_shared(places);
 #pragma unroll
             for (int r = 0; r < R; ++r) {
-                uint32_t slot = rank + of_row(ranks.left, r);
+                uint32_t next_place = places_at + 2 * (rank + of_row(ranks.left, r));
                 rank += of_row(ranks.whole, r);
 #pragma unroll
                 for (int e = 0; e < 4; ++e) {
 #pragma unroll
                     for (int k = 0; k < W; ++k) to[k * PLANE + gapped(r * ROW) + e] = x[r][e].w[k];
-                    if (ranks.has(r, e)) places[slot++] = (unsigned short)(own + r * ROW + e);
+                    put_half(ranks.bits & 1u << (4 * r + e), next_place, own + r * ROW + e);
                 }
             }
             if (threadIdx.x == 0) {

@@ -19,6 +19,10 @@ IW_DEVICE uint64_t peek(const uint64_t* p) {
     asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(v) : "l"(p) : "memory");
     return v;
 }
+// Leaves `v` as it is where `asked` is false. By a predicate: the assembler takes long for a branch to each.
+IW_DEVICE void peek_if(bool asked, const uint64_t* p, uint64_t& v) {
+    asm volatile("{ .reg .pred p; setp.ne.u32 p, %1, 0; @p ld.relaxed.gpu.global.u64 %0, [%2]; }" : "+l"(v) : "r"((uint32_t)asked), "l"(p) : "memory");
+}
 IW_DEVICE void post(uint64_t* p, uint64_t v) {
     asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(p), "l"(v) : "memory");
 }
@@ -36,6 +40,10 @@ struct Status {
 #pragma unroll
         for (int k = 0; k < W; ++k) published &= (uint32_t)(word[k] >> 32) == epoch + 1;
         return published;
+    }
+    IW_DEVICE void look_if(bool asked, const uint64_t* words) {
+#pragma unroll
+        for (int k = 0; k < W; ++k) peek_if(asked, words + k, word[k]);
     }
     IW_DEVICE Acc<W> value() const {
         Acc<W> v;
@@ -58,6 +66,7 @@ IW_DEVICE uint32_t seen(uint32_t& word) { return atomicOr(&word, 0u); }
 
 // What folds: the caller's operator, unless a kernel that reduces by that one looks back for something else.
 struct Combined {
+    static constexpr bool FREE = false;  // to be put together in any way, zero being what changes nothing
     template <int W>
     IW_DEVICE static Acc<W> of(Acc<W> a, Acc<W> b) {
         return combine(a, b);
@@ -114,15 +123,14 @@ IW_DEVICE Acc<W> look_back(uint64_t* status, uint32_t tile, uint32_t first, uint
 
     // All questions of a round before any answer, since each takes as long as all.
     const bool starts = begin == first;  // no fold comes before the group
-    Status<W> found[LOOK], before;
+    Status<W> found[LOOK] = {}, before = {};
     bool there[LOOK], fold_there = starts;
 #pragma unroll
     for (int j = 0; j < LOOK; ++j) there[j] = j * WARP + lane >= count;
     for (;;) {
 #pragma unroll
-        for (int j = 0; j < LOOK; ++j)
-            if (!there[j]) found[j] = look<W>(words + (uint64_t)(j * WARP + lane) * W);
-        if (!fold_there) before = look<W>(words - W);
+        for (int j = 0; j < LOOK; ++j) found[j].look_if(!there[j], words + (j * WARP + lane) * W);
+        before.look_if(!fold_there, words - W);
         bool all = true;
 #pragma unroll
         for (int j = 0; j < LOOK; ++j) {
@@ -133,12 +141,20 @@ IW_DEVICE Acc<W> look_back(uint64_t* status, uint32_t tile, uint32_t first, uint
         if (__all_sync(ALL_LANES, all && fold_there)) break;
         if (!leads) __nanosleep(AGAIN);
     }
+    Acc<W> fold;
+    if constexpr (Fold::FREE) {
+        fold = {};
 #pragma unroll
-    for (int j = 0; j < LOOK; ++j) window[j * WARP + lane] = found[j].value();
-    __syncwarp();
-    Acc<W> fold = starts ? window[0] : before.value();
-    const int from = starts ? 1 : 0;
-    fold = fold_window<Fold>(fold, window, from, count);
+        for (int j = 0; j < LOOK; ++j) fold = Fold::of(fold, pick(j * WARP + lane < count, found[j].value(), Acc<W>{}));
+#pragma unroll 1
+        for (int step = WARP / 2; step; step /= 2) fold = Fold::of(fold, shuffle_xor(fold, step));
+        fold = Fold::of(before.value(), fold);
+    } else {
+#pragma unroll
+        for (int j = 0; j < LOOK; ++j) window[j * WARP + lane] = found[j].value();
+        __syncwarp();
+        fold = fold_window<Fold>(starts ? window[0] : before.value(), window, starts ? 1 : 0, count);
+    }
     if (lane == 0 && leads) publish(status, tile, epoch, Fold::of(fold, aggregate));
     return fold;
 }
@@ -206,7 +222,8 @@ IW_DEVICE void serve_folds(const uint64_t* aggregates, uint64_t* folds, uint32_t
     }
 }
 
-// As serve_folds, of one line, for sums of integers and what else may be put together in any way: all that have come at once, by a tree over the lanes.
+// As serve_folds, of one line, for sums of integers and what else may be put together in any way: a row of those that have come at once, by a tree over the
+// lanes.
 template <class Fold = Combined, int W>
 IW_DEVICE void serve_sums(const uint64_t* aggregates, uint64_t* folds, uint32_t tiles, uint32_t epoch) {
     constexpr int LOOK = SERVED / WARP;
@@ -216,11 +233,26 @@ IW_DEVICE void serve_sums(const uint64_t* aggregates, uint64_t* folds, uint32_t 
 #pragma unroll
         for (int j = 0; j < LOOK; ++j) found[j] = look<W>(aggregates + (uint64_t)min(tile + j * WARP + lane, tiles - 1) * W);
     };
-    Acc<W> fold = {};
-    ask(0);
-    for (uint32_t tile = 0; tile < tiles;) {
-        int count = 0;  // that have come, without a gap
-        Acc<W> sums[LOOK];
+    Acc<W> fold = {}, sums[LOOK] = {};
+    int count = 0;  // that have come, without a gap
+    for (uint32_t tile = 0;;) {
+        ask(tile + count);  // on its way while these are summed
+        // Rolled up, the first row of them each time, so that it stands in the code once.
+#pragma unroll 1
+        for (; count > 0; count -= WARP) {
+            const int here = min(count, WARP);
+            Acc<W> sum = sums[0];
+#pragma unroll
+            for (int j = 1; j < LOOK; ++j) sums[j - 1] = sums[j];
+#pragma unroll
+            for (int step = 1; step < WARP; step *= 2) sum = Fold::of(pick(lane >= step, shuffle_up(sum, step), Acc<W>{}), sum);
+            sum = Fold::of(fold, sum);
+            if (lane < here && tile + lane + 1 < tiles) publish(folds, tile + lane + 1, epoch, sum);
+            fold = shuffle(sum, here - 1);
+            tile += here;
+        }
+        if (tile >= tiles) return;
+        count = 0;
 #pragma unroll
         for (int j = 0; j < LOOK; ++j) {
             const bool there = tile + j * WARP + lane < tiles && found[j].of(epoch);
@@ -228,22 +260,6 @@ IW_DEVICE void serve_sums(const uint64_t* aggregates, uint64_t* folds, uint32_t 
             if (count == j * WARP) count += missing ? __ffs(missing) - 1 : WARP;
             sums[j] = found[j].value();
         }
-        ask(tile + count);  // on its way while these are summed
-#pragma unroll
-        for (int j = 0; j < LOOK; ++j) {
-            const int here = min(count - j * WARP, WARP);
-            if (here <= 0) break;
-#pragma unroll
-            for (int step = 1; step < WARP; step *= 2) {
-                const Acc<W> left = shuffle_up(sums[j], step);
-                if (lane >= step) sums[j] = Fold::of(left, sums[j]);
-            }
-            const uint32_t first = tile + j * WARP, next = first + lane + 1;
-            if (first > 0) sums[j] = Fold::of(fold, sums[j]);
-            if (lane < here && next < tiles) publish(folds, next, epoch, sums[j]);
-            fold = shuffle(sums[j], here - 1);
-        }
-        tile += count;
     }
 }
 

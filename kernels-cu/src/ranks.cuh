@@ -42,34 +42,48 @@ struct Ranks {
     IW_DEVICE bool has(int r, int e) const { return bits >> (4 * r + e) & 1; }
 };
 
+// Words and halves of words to shared memory, where a bit is set; `put` and `put_half` go on to the next place then. By predicates, since it takes the assembler
+// long to make them of branches.
+IW_DEVICE void put_if(uint32_t bit, uint32_t at, uint32_t word) {
+    asm volatile("{ .reg .pred p; setp.ne.u32 p, %0, 0; @p st.shared.u32 [%1], %2; }" ::"r"(bit), "r"(at), "r"(word) : "memory");
+}
+IW_DEVICE void put(uint32_t bit, uint32_t& at, uint32_t word) {
+    asm volatile("{ .reg .pred p; setp.ne.u32 p, %1, 0; @p st.shared.u32 [%0], %2; @p add.u32 %0, %0, 4; }" : "+r"(at) : "r"(bit), "r"(word) : "memory");
+}
+IW_DEVICE void put_half(uint32_t bit, uint32_t& at, uint32_t half) {
+    asm volatile("{ .reg .pred p; setp.ne.u32 p, %1, 0; @p st.shared.u16 [%0], %2; @p add.u32 %0, %0, 2; }" : "+r"(at) : "r"(bit), "r"(half) : "memory");
+}
+
 IW_DEVICE void holders_meet() { asm volatile("bar.sync 1, %0;" ::"n"(HOLDERS) : "memory"); }
 
-// Gives a lane's elements of each row, the first of them element i0, to `take`; where some are at `end` or behind, all of `x` is zero before.
-template <int W, int R, class Take>
-IW_DEVICE void load_rows(Acc<W> (&x)[R][4], uint64_t i0, uint64_t end, const Take& take) {
+// Loads a lane's elements of each row, the first of them element i0, without the word before each, which goes to `mark` with the element's number. Elements at
+// `end` or behind are zero, and have no mark.
+template <int W, int R, class Mark>
+IW_DEVICE void load_rows(Acc<W> (&x)[R][4], uint64_t i0, uint64_t end, const Mark& mark) {
+    const auto put = [](Acc<W>& to, const Acc<W + 1>& v) {
+#pragma unroll
+        for (int w = 0; w < W; ++w) to.w[w] = v.w[w + 1];
+    };
     if (i0 + (R - 1) * ROW + 4 <= end) {
 #pragma unroll
         for (int r = 0; r < R; ++r) {
             Acc<W + 1> v[4];
             load4(v, i0 + r * ROW);
 #pragma unroll
-            for (int e = 0; e < 4; ++e) take(r, e, v[e]);
+            for (int e = 0; e < 4; ++e) put(x[r][e], v[e]), mark(4 * r + e, v[e].w[0]);
         }
         return;
     }
-#pragma unroll
-    for (int r = 0; r < R; ++r)
-#pragma unroll
-        for (int e = 0; e < 4; ++e) x[r][e] = {};
-    // Rolled up, each put in its place by comparison, so that the load stands in the code once.
+    // Rolled up, each put behind the others, which all move by one, so that the load stands in the code once.
 #pragma unroll 1
     for (int k = 0; k < 4 * R; ++k) {
+#pragma unroll
+        for (int q = 1; q < 4 * R; ++q) x[(q - 1) / 4][(q - 1) % 4] = x[q / 4][q % 4];
+        x[R - 1][3] = {};
         const uint64_t i = i0 + (k / 4) * ROW + k % 4;
-        if (i >= end) break;
+        if (i >= end) continue;
         Acc<W + 1> v;
         load1(v, i);
-#pragma unroll
-        for (int q = 0; q < 4 * R; ++q)
-            if (q == k) take(q / 4, q % 4, v);
+        put(x[R - 1][3], v), mark(k, v.w[0]);
     }
 }

@@ -68,9 +68,9 @@ IW_DEVICE Acc<W> of_quad(Acc<W> (&x)[4], N left) {
 }
 
 // Rows of vectors become rows of quads that begin K elements behind theirs: the rest of a quad is the beginning of the next lane's vector, of the last
-// lane's quad that of the next row's first, which for the last row is lane 0's `behind`.
+// lane's quad that of the next row's first, which for the last row is lane 0's `behind`. That moves along.
 template <int K, int W, int ROWS>
-IW_DEVICE void shift_rows(Acc<W> (&x)[ROWS][4], const Acc<W> (&behind)[4]) {
+IW_DEVICE void shift_rows(Acc<W> (&x)[ROWS][4], Acc<W> (&behind)[4]) {
     const int lane = lane_id();
 #pragma unroll
     for (int r = 0; r < ROWS; ++r) {
@@ -80,21 +80,28 @@ IW_DEVICE void shift_rows(Acc<W> (&x)[ROWS][4], const Acc<W> (&behind)[4]) {
 #pragma unroll
         for (int e = 0; e < 4; ++e) x[r][e] = e + K < 4 ? x[r][(e + K) % 4] : next[(e + K) % 4 % K];
     }
+#pragma unroll
+    for (int e = 0; e + K < 4; ++e) behind[e] = behind[e + K];
 }
 
 // The quads from element `begin` on, over `length` > 0 elements, by a warp: row r has quads r * WARP and what follows. They are read as aligned vectors,
-// wherever `begin` lies. What is behind the last element is anything.
-template <int W, int ROWS, class Load>
+// wherever `begin` lies, and where the array may END inside the last one, as the elements of that one. What is behind the last element is anything.
+template <bool END, int W, int ROWS, class Load>
 IW_DEVICE void load_rows(Acc<W> (&x)[ROWS][4], const Load& load, uint64_t begin, uint32_t length) {
     const uint32_t lane = lane_id(), shift = (uint32_t)begin % 4, last = (shift + length - 1) / 4;
     const uint64_t base = begin - shift;
-    if (base + 4 * (uint64_t)last + 4 > load.n) {
-        // The array ends inside the last vector.
+    if (END && base + 4 * (uint64_t)last + 4 > load.n) {
+        // The array ends inside the last vector. Each row is put behind the others, which all move by one, so that rolled up it is in the code once; of few
+        // elements, where nobody waits for others, rows are read together.
         const uint32_t quads = (length + 3) / 4;
-#pragma unroll
+#pragma unroll (Load::LEAN ? ROWS : 1)
         for (int r = 0; r < ROWS; ++r) {
+#pragma unroll
+            for (int q = 1; q < ROWS; ++q)
+#pragma unroll
+                for (int e = 0; e < 4; ++e) x[q - 1][e] = x[q][e];
             const uint32_t p = r * WARP + lane, at = 4 * (p < quads ? p : quads - 1);
-            if (r * WARP < quads) load_quad(x[r], load, begin + at, length - at);
+            if (r * WARP < quads) load_quad(x[ROWS - 1], load, begin + at, length - at);
         }
         return;
     }
@@ -108,11 +115,7 @@ IW_DEVICE void load_rows(Acc<W> (&x)[ROWS][4], const Load& load, uint64_t begin,
     if (lane == 0 && ROWS * WARP <= last) load.four(behind, base + 4 * ROWS * WARP);
     if constexpr (Load::LEAN) {
 #pragma unroll 1
-        for (uint32_t k = 0; k < shift; ++k) {
-            shift_rows<1>(x, behind);
-#pragma unroll
-            for (int e = 0; e < 3; ++e) behind[e] = behind[e + 1];
-        }
+        for (uint32_t k = 0; k < shift; ++k) shift_rows<1>(x, behind);
     } else if (shift == 1)
         shift_rows<1>(x, behind);
     else if (shift == 2)
@@ -145,10 +148,16 @@ IW_DEVICE void put_tiles(const Args& args, const List<W>& list, uint32_t base, u
     }
 }
 
+// The same of a long segment of one tile, by one thread.
+template <int W>
+IW_DEVICE void put_tile(const Args& args, const List<W>& list, uint32_t segment, uint64_t begin, uint32_t length) {
+    const uint32_t at = atomicAdd(&list.counts[0], 1);
+    if (at < args.u[ROOM]) list.tiles[at] = {begin, segment, length | ALONE};
+}
+
 // Nodes of tiles.
 template <int W>
 struct Nodes {
-    static constexpr bool VECTORS = false, LEAN = false;
     const uint32_t* words;
     IW_DEVICE void operator()(Acc<W>& v, uint64_t i) const {
 #pragma unroll
@@ -187,12 +196,13 @@ constexpr uint32_t OF_ROWS = 4 * PART_ROWS * WARP;
 template <int W, int N = THREADS>
 constexpr uint32_t PARTS = TILE<W, N> / OF_ROWS;
 
-// The node over a part from element `begin` on, of `count` elements, all of them where FULL; all lanes have it.
+// The node over a part from element `begin` on, of `count` elements, all of them where FULL, and the array does not end before the next; all lanes have it.
 template <int W, bool FULL, class Load>
 IW_DEVICE Acc<W> rows_of_warp(const Load& load, uint64_t begin, uint32_t count) {
     const uint32_t lane = lane_id(), quads = (count + 3) / 4;
     Acc<W> x[PART_ROWS][4] = {}, v[PART_ROWS];
-    load_rows(x, load, begin, FULL ? OF_ROWS : count);
+    // Asking whether the array ends keeps loads of four words apart, which else take the registers of a second block.
+    load_rows<!FULL || W == 4>(x, load, begin, FULL ? OF_ROWS : count);
 #pragma unroll
     for (int r = 0; r < PART_ROWS; ++r) {
         const uint32_t p = r * WARP + lane, at = 4 * (p < quads ? p : quads - 1);
@@ -225,7 +235,8 @@ IW_DEVICE Acc<W> rows_of_warp(const Load& load, uint64_t begin, uint32_t count) 
 template <int W, class Load>
 IW_DEVICE Acc<W> part_of_warp(const Load& load, uint64_t begin, uint64_t left) {
     if constexpr (Load::LEAN) return rows_of_warp<W, false>(load, begin, left < OF_ROWS ? (uint32_t)left : OF_ROWS);
-    return left < OF_ROWS ? rows_of_warp<W, false>(load, begin, (uint32_t)left) : rows_of_warp<W, true>(load, begin, OF_ROWS);
+    if (left >= OF_ROWS && begin + OF_ROWS + 4 <= load.n) return rows_of_warp<W, true>(load, begin, OF_ROWS);
+    return rows_of_warp<W, false>(load, begin, left < OF_ROWS ? (uint32_t)left : OF_ROWS);
 }
 
 // The same as `tree`: each warp reduces parts of the tile, and the first joins them. Threads behind N only meet the others.
@@ -274,10 +285,14 @@ IW_DEVICE Acc<W> tree(const Load& load, uint64_t begin, uint64_t end, Acc<W>* sl
             const int p = first + r * N + thread, at = 4 * (p < count ? p : count - 1);
             if (first + r * N < count) load_quad(x[r], load, begin + at, end - begin - at);
         }
+        // Rolled up: rows move by one, so that a quad stands in the code once.
+#pragma unroll 1
+        for (int p = first + thread; p < first + ROWS * N && p < count; p += N) {
+            slots[run_gapped(p)] = of_quad(x[0], end - begin - 4 * p);
 #pragma unroll
-        for (int r = 0; r < ROWS; ++r) {
-            const int p = first + r * N + thread;
-            if (p < count) slots[run_gapped(p)] = of_quad(x[r], end - begin - 4 * p);
+            for (int r = 1; r < ROWS; ++r)
+#pragma unroll
+                for (int e = 0; e < 4; ++e) x[r - 1][e] = x[r][e];
         }
     }
     Acc<W> v = {};
@@ -294,28 +309,69 @@ IW_DEVICE Acc<W> tree(const Load& load, uint64_t begin, uint64_t end, Acc<W>* sl
     return v;
 }
 
+// Nodes of tiles that wait for their right-hand neighbour: of `done` tiles, one for each set bit of `done`.
+template <int W>
+struct Waiting {
+    Acc<W> nodes[24];
+    // Another one; counts it.
+    IW_DEVICE void add(uint32_t& done, Acc<W> v) {
+        int k = 0;
+        for (; done >> k & 1; ++k) v = combine(nodes[k], v);
+        nodes[k] = v;
+        ++done;
+    }
+    // Missing right halves are skipped: what is left is folded from the smallest node up.
+    IW_DEVICE Acc<W> all(uint32_t done) const {
+        int k = __ffs(done) - 1;
+        Acc<W> v = nodes[k];
+        for (++k; done >> k; ++k)
+            if (done >> k & 1) v = combine(nodes[k], v);
+        return v;
+    }
+};
+
 // The same over any number of elements, at least one, tile by tile.
 template <int W, bool MORE, int N = THREADS, class Load>
 IW_DEVICE Acc<W> tree_of_tiles(const Load& load, uint64_t begin, uint64_t count, Acc<W>* slots) {
     constexpr uint32_t T = TILE<W, N>;
-    // Nodes that wait for their right-hand neighbour: after `done` tiles, one for each set bit of `done`.
-    Acc<W> waiting[24];
+    Waiting<W> waiting;
     uint32_t done = 0;
-    for (uint64_t at = 0; at < count; at += T, ++done) {
+    for (uint64_t at = 0; at < count; at += T) {
         const uint64_t left = count - at;
-        Acc<W> v = tree<W, MORE, N>(load, begin + at, begin + at + (left < T ? left : T), slots);
-        if (threadIdx.x != 0) continue;
-        int k = 0;
-        for (; done >> k & 1; ++k) v = combine(waiting[k], v);
-        waiting[k] = v;
+        const Acc<W> v = tree<W, MORE, N>(load, begin + at, begin + at + (left < T ? left : T), slots);
+        if (threadIdx.x == 0) waiting.add(done, v);
     }
     if (threadIdx.x != 0) return {};
-    // Missing right halves are skipped: what is left is folded from the smallest node up.
-    int k = __ffs(done) - 1;
-    Acc<W> v = waiting[k];
-    for (++k; done >> k; ++k)
-        if (done >> k & 1) v = combine(waiting[k], v);
-    return v;
+    return waiting.all(done);
+}
+
+// The tree over `count` > 0 nodes of tiles, by all threads of a block; the result is thread 0's. There are few, so it is the shortest text that counts.
+template <int W>
+IW_DEVICE Acc<W> tree_of_nodes(const uint32_t* nodes, uint32_t count, Acc<W>* slots) {
+    constexpr uint32_t T = TILE<W>;
+    Waiting<W> waiting;
+    uint32_t done = 0;
+    for (uint32_t at = 0; at < count;) {
+        const uint32_t here = min(count - at, T), quads = (here + 3) / 4;
+#pragma unroll 1
+        for (uint32_t p = threadIdx.x; p < quads; p += blockDim.x) {
+            Acc<W> x[4];
+            load_quad(x, Nodes<W>{nodes}, (uint64_t)at + 4 * p, (uint64_t)here - 4 * p);
+            slots[p] = of_quad(x, here - 4 * p);
+        }
+        __syncthreads();
+        // A slot is one thread's: it reads only what is there since the last level.
+#pragma unroll 1
+        for (uint32_t d = 1; d < quads; d *= 2) {
+#pragma unroll 1
+            for (uint32_t p = 2 * d * threadIdx.x; p + d < quads; p += 2 * d * blockDim.x) slots[p] = combine(slots[p], slots[p + d]);
+            __syncthreads();
+        }
+        if (threadIdx.x == 0) waiting.add(done, slots[0]);
+        at += here;
+    }
+    if (threadIdx.x != 0) return {};
+    return waiting.all(done);
 }
 
 // The block that arrives last leaves the counters ready for the next task; none reads them any more.
@@ -344,12 +400,12 @@ IW_DEVICE void reduce_tiles(const Args& args, const List<W>& list, const Load& l
 }
 
 // The nodes of long segments' tiles, one segment to a block at a time.
-template <int W, bool MORE>
+template <int W>
 IW_DEVICE void join_nodes(const Args& args, const List<W>& list, Acc<W>* slots) {
     const uint32_t listed = list.counts[1], count = listed < args.u[JOINS] ? listed : args.u[JOINS];
     for (uint64_t j = blockIdx.x; j < count; j += gridDim.x) {
         const Join join = list.joins[j];
-        const Acc<W> v = tree_of_tiles<W, MORE>(Nodes<W>{list.nodes}, join.base, join.tiles, slots);
+        const Acc<W> v = tree_of_nodes<W>(list.nodes + (uint64_t)join.base * W, join.tiles, slots);
         if (threadIdx.x == 0) finish(join.segment, v);
     }
 }
@@ -369,7 +425,7 @@ IW_DEVICE void reduce_listed(const Args& args, const Load& load, Meeting& meetin
             meeting.arrive();
             meeting.wait();
         }
-        join_nodes<W, MORE>(args, list, slots);
+        join_nodes<W>(args, list, slots);
     }
     leave(list.counts);
 }

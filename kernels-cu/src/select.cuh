@@ -63,19 +63,23 @@ IW_DEVICE void store_run(const uint32_t* staged, uint32_t slot, N first, uint32_
         store1(first + j, Acc<1>{staged[slot + j]});
     }
     const uint32_t turn = lane_id() / 8;
-#pragma unroll 2
-    for (uint32_t v = threadIdx.x; v < vectors; v += HOLDERS) {
-        const uint32_t j = lead + 4 * v;
-        uint32_t x[4];
+    // Two at a time, both read before one is stored; where there is one, it is read twice.
+#pragma unroll 1
+    for (uint32_t v = threadIdx.x; v < vectors; v += 2 * HOLDERS) {
+        const uint32_t at[2] = {lead + 4 * v, v + HOLDERS < vectors ? lead + 4 * (v + HOLDERS) : lead + 4 * v};
+        Acc<1> z[2][4];
 #pragma unroll
-        for (uint32_t k = 0; k < 4; ++k) x[k] = staged[slot + j + (k + turn & 3)];
-        uint32_t y[4];
+        for (int h = 0; h < 2; ++h) {
+            uint32_t x[4], y[4];
 #pragma unroll
-        for (uint32_t k = 0; k < 4; ++k) y[k] = turn & 1 ? x[k + 3 & 3] : x[k];
-        Acc<1> z[4];
+            for (uint32_t k = 0; k < 4; ++k) x[k] = staged[slot + at[h] + (k + turn & 3)];
 #pragma unroll
-        for (uint32_t k = 0; k < 4; ++k) z[k].w[0] = turn & 2 ? y[k + 2 & 3] : y[k];
-        store4(first + j, z);
+            for (uint32_t k = 0; k < 4; ++k) y[k] = turn & 1 ? x[k + 3 & 3] : x[k];
+#pragma unroll
+            for (uint32_t k = 0; k < 4; ++k) z[h][k].w[0] = turn & 2 ? y[k + 2 & 3] : y[k];
+        }
+        store4(first + at[0], z[0]);
+        if (at[1] != at[0]) store4(first + at[1], z[1]);
     }
 }
 
@@ -100,6 +104,12 @@ IW_DEVICE void store_lengths_before(const unsigned short* places, uint32_t begin
         store_lengths(first + j - 1, length);
     }
 }
+
+// Sums of numbers, and the greatest of places: the operator's, too. Folds of runs, of two words each, are put together one after the other all the same.
+template <bool RUN>
+struct Counted : Combined {
+    static constexpr bool FREE = !RUN;
+};
 
 // By one warp: the sums of all tiles, no more than a group. Every tile waits for every other.
 template <int A>
@@ -135,7 +145,8 @@ IW_DEVICE void select(const Args& args) {
     __shared__ Acc<A> fold_of[2], window[SERVED ? 1 : WINDOW<A>], whole;
     uint64_t* const header = (uint64_t*)args.scratch[0];
     uint64_t* const status = header + HEADER_WORDS;
-    const bool keeps = RUN || !(PAIRED || TWO || (WIDE && args.u[0] != KEEP));
+    constexpr bool KEEPS = RUN || !(PAIRED || TWO || WIDE);  // whatever the kind
+    const bool keeps = KEEPS || (!PAIRED && !TWO && args.u[0] == KEEP);
     constexpr uint32_t servers = SERVED ? 1 : 0;
     const uint32_t tiles = (uint32_t)((args.n + T - 1) / T);
     uint64_t* const folds = status + (uint64_t)tiles * A;
@@ -149,7 +160,7 @@ IW_DEVICE void select(const Args& args) {
     const uint32_t epoch = launch, first_drawn = ticket[0] - servers;
     if constexpr (SERVED) {
         if (ticket[0] == 0) {
-            if (warp == 0) serve_sums<Combined, A>(status, folds, tiles, epoch);
+            if (warp == 0) serve_sums<Counted<RUN>, A>(status, folds, tiles, epoch);
             return;
         }
     }
@@ -166,13 +177,10 @@ IW_DEVICE void select(const Args& args) {
                 valid = (uint32_t)min((uint64_t)T, args.n - begin);
 #pragma unroll
                 for (int s = 0; s < SETS; ++s) ranks[s].bits = 0;
-                const auto take = [&](int r, int e, const Acc<W + 1>& v) {
+                load_rows(x, i0, args.n, [&](int k, uint32_t part) {
 #pragma unroll
-                    for (int k = 0; k < W; ++k) x[r][e].w[k] = v.w[k + 1];
-#pragma unroll
-                    for (int s = 0; s < SETS; ++s) ranks[s].bits |= (uint32_t)(v.w[0] == s) << (4 * r + e);
-                };
-                load_rows(x, i0, args.n, take);
+                    for (int s = 0; s < SETS; ++s) ranks[s].bits |= (uint32_t)(part == s) << k;
+                });
 #pragma unroll
                 for (int s = 0; s < SETS; ++s) {
                     const uint32_t total = ranks[s].rank();
@@ -209,7 +217,7 @@ IW_DEVICE void select(const Args& args) {
             for (int k = 0; k < A; ++k) aggregate.w[k] = __shfl_sync(ALL_LANES, aggregate.w[k], 0);
             Acc<A> fold = {};
             if constexpr (!SERVED) {
-                fold = look_back(status, tile, 0, epoch, aggregate, window, PATIENCE);
+                fold = look_back<Counted<RUN>>(status, tile, 0, epoch, aggregate, window, PATIENCE);
             } else if (lane == 0) {
                 publish(status, tile, epoch, aggregate);
                 if (tile != 0) fold = served_fold<A>(folds, tile, epoch);
@@ -293,33 +301,41 @@ IW_DEVICE void select(const Args& args) {
                 }
             }
             const uint32_t others = total[0] + (PAIRED ? total[SETS - 1] : 0);  // slot of the first element of no part, if these stay
+            const uint32_t staged_at = (uint32_t)__cvta_generic_to_shared(staged), places_at = (uint32_t)__cvta_generic_to_shared(places);
+            const uint32_t own = warp * R * ROW + lane * 4;
+            const int end = keeps ? 0 : (int)valid - (int)own;
 #pragma unroll
             for (int r = 0; r < R; ++r) {
-                // Slots of the lane's next element of each part, and of none.
-                const uint32_t place = (warp * R + r) * ROW + lane * 4;
-                uint32_t next[SETS], next_other = others + place;
+                // Where the lane's next element of each part lies, and of none.
+                uint32_t next[SETS], next_other = others + own + r * ROW;
 #pragma unroll
                 for (int s = 0; s < SETS; ++s) {
                     const uint32_t rank = before[s] + of_row(ranks[s].left, r);
-                    next[s] = rank + (s ? total[0] : 0);
+                    next[s] = staged_at + 4 * (rank + (s ? total[0] : 0));
                     next_other -= rank;
                     before[s] += of_row(ranks[s].whole, r);
                 }
+                next_other = staged_at + 4 * next_other;
+                uint32_t next_place = places_at + (next[0] - staged_at) / 2;
 #pragma unroll
                 for (int e = 0; e < 4; ++e) {
-                    uint32_t slot = next_other;
-                    bool stays = !keeps && place + e < valid, in_none = true;
+                    if constexpr (KEEPS) {
+                        const uint32_t has = ranks[0].bits & 1u << (4 * r + e);
 #pragma unroll
-                    for (int s = 0; s < SETS; ++s) {
-                        const bool has = ranks[s].has(r, e);
-                        if (has) slot = next[s], stays = true, in_none = false;
-                        next[s] += has;
+                        for (int k = 1; k < W; ++k) put_if(has, next[0] + 4 * k * T, x[r][e].w[k]);
+                        if (RUN) put_half(has, next_place, own + r * ROW + e);
+                        put(has, next[0], x[r][e].w[0]);
+                    } else {
+                        const bool of_0 = ranks[0].has(r, e), of_1 = PAIRED && ranks[SETS - 1].has(r, e);
+                        const uint32_t at = of_0 ? next[0] : of_1 ? next[SETS - 1] : next_other;
+                        // All that are kept come before the end.
+                        const bool stays = WIDE ? of_0 || r * ROW + e < end : r * ROW + e < end;
+#pragma unroll
+                        for (int k = 0; k < W; ++k) put_if(stays, at + 4 * k * T, x[r][e].w[k]);
+                        next[0] += of_0 ? 4 : 0;
+                        if (PAIRED) next[SETS - 1] += of_1 ? 4 : 0;
+                        next_other += of_0 || of_1 ? 0 : 4;
                     }
-                    next_other += in_none;
-                    if (!stays) continue;
-#pragma unroll
-                    for (int k = 0; k < W; ++k) staged[k * T + slot] = x[r][e].w[k];
-                    if (RUN) places[slot] = (unsigned short)(place + e);
                 }
             }
             waiting_total = total[0];
