@@ -437,6 +437,14 @@ fn options_that_make_no_sense_are_refused() {
     ] {
         says(&refused(&[pattern, "--in", "x_f4.npy", "--op", op, "--identity", identity]), says_so);
     }
+    // Values that the small ones do not show: negative and large ones, where the operator keeps them so.
+    for pattern in ["scan", "reduce"] {
+        let of = |op: &str, identity: &str, input: &str| refused(&[pattern, "--in", input, "--op", op, &format!("--identity={identity}")]);
+        says(&of("max(x, y)", "0", "x_f4.npy"), "0.0 is no identity of `max(x, y)`, which makes 0.0 of 0.0 and -1.0");
+        says(&of("max(x, y)", "-4", "w_i4.npy"), "-4 is no identity");
+        says(&of("min(x, y)", "100", "w_i4.npy"), "100 is no identity of `min(x, y)`, which makes 100 of 100 and 1000");
+        says(&of("min(x, y)", "256", "w_u1.npy"), "256 does not fit u8");
+    }
     says(&refused(&["zip", "--in", "-", "--in", "-", "--op", "x + y"]), "one input only");
 }
 

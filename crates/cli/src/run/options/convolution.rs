@@ -41,7 +41,11 @@ pub(in crate::run) fn dilation() -> Arg {
 }
 
 pub(in crate::run) fn padding() -> Arg {
-    text("padding", "N", "Elements that windows reach beyond either end, as --stride; or `same`, for a result of the image's size: of an even number of taps one more lies behind")
+    text(
+        "padding",
+        "N",
+        "Elements that windows reach beyond either end, as --stride; or `same`, for a result of the image's size: of an even number of taps one more lies behind",
+    )
 }
 
 pub(in crate::run) fn border() -> Arg {
