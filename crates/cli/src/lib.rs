@@ -24,9 +24,14 @@ use clap::Parser as _;
 use failure::Failure;
 use std::process::ExitCode;
 
+/// Says how many heaps glibc has.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+const HEAPS: &str = "MALLOC_ARENA_MAX";
+
 /// Does what the command line says.
 #[must_use]
 pub fn main() -> ExitCode {
+    keep_addresses();
     keep_vulkan_quiet();
     // Silent unless asked: a driver's log would drown the command's own messages.
     env_logger::Builder::from_env(env_logger::Env::default().default_filter_or("off")).init();
@@ -65,6 +70,19 @@ fn end(failure: &Failure) -> ExitCode {
         screen::complain(failure);
     }
     failure.exit_code()
+}
+
+/// Starts again with one heap for all threads where addresses are limited: glibc reserves 64 MiB of them for every further one, which arrays then lack.
+fn keep_addresses() {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    if isowarp::host::addresses().is_some()
+        && std::env::var_os(HEAPS).is_none()
+        && let Ok(program) = std::env::current_exe()
+    {
+        use std::os::unix::process::CommandExt as _;
+        // It comes back where the program is not found any more.
+        let _ = std::process::Command::new(program).args(std::env::args_os().skip(1)).env(HEAPS, "1").exec();
+    }
 }
 
 /// Mesa's Vulkan layer looks for a Wayland display whenever a program starts, and complains where no folder is named for its socket: lines that

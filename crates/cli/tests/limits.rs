@@ -72,6 +72,19 @@ fn what_does_not_fit_a_limit_goes_in_chunks_by_itself() {
     }
 }
 
+/// Checks that addresses which the allocator reserves for further threads are none that arrays lack: more of them are never worse.
+#[test]
+fn a_limit_on_addresses_leaves_them_to_arrays() {
+    let folder = Folder::new();
+    folder.words("x.npy", 96);
+    for args in [&["partition", "--op", "x > 5", "--in", "x.npy"][..], &["sort", "--in", "x.npy"]] {
+        for limit in [260_000, 300_000, 330_000, 360_000, 420_000] {
+            let run = folder.run(&format!("ulimit -v {limit};"), &[args, &["--out", "o.npy"]].concat());
+            assert!(run.status.success(), "{args:?} in {limit} KiB of addresses: {}", stderr(&run));
+        }
+    }
+}
+
 /// The peak that the system counted, less that of a run of next to nothing.
 #[test]
 fn the_size_of_chunks_is_the_memory_that_they_take() {
