@@ -124,18 +124,6 @@ IW_DEVICE Acc<W> by_thread(const Staged<W>& staged, uint32_t place, uint32_t len
     return spine.all(parts, v);
 }
 
-// The tree over nodes of the first `count` lanes; the result is lane 0's.
-template <int W>
-IW_DEVICE Acc<W> tree_of_lanes(Acc<W> v, uint32_t count) {
-    const uint32_t lane = lane_id();
-#pragma unroll 1
-    for (uint32_t d = 1; d < count; d *= 2) {
-        const Acc<W> right = shuffle_down(v, d);
-        if ((lane & (2 * d - 1)) == 0 && lane + d < count) v = combine(v, right);
-    }
-    return v;
-}
-
 // The tree over up to SHORT elements from `place` on, by a warp; the result is lane 0's.
 template <int W, class Quad>
 IW_DEVICE Acc<W> by_warp(const Quad& quad, uint32_t place, uint32_t length) {
@@ -146,10 +134,10 @@ IW_DEVICE Acc<W> by_warp(const Quad& quad, uint32_t place, uint32_t length) {
     for (uint32_t p = 0; p < parts; ++p) {
         // Lanes without a quad take the last one, so that none waits for a condition.
         const uint32_t left = length - ROW * p, quads = left < ROW ? (left + 3) / 4 : WARP, own = lane < quads ? lane : quads - 1;
-        const Acc<W> v = tree_of_lanes(quad(place + ROW * p + 4 * own, left - 4 * own), quads);
+        const Acc<W> v = warp_tree(quad(place + ROW * p + 4 * own, left - 4 * own), quads);
         of_parts = pick(lane == p, shuffle(v, 0), of_parts);
     }
-    return tree_of_lanes(of_parts, parts);
+    return warp_tree(of_parts, parts);
 }
 
 // scratch[0], scratch[1], u[2], u[3]: the list of long runs, see segments.cuh; there is one where an array has more than SHORT elements. scratch[2]: 16

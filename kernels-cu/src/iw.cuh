@@ -197,3 +197,14 @@ IW_DEVICE Acc<W> pick(bool yes, const Acc<W>& a, const Acc<W>& b) {
     for (int k = 0; k < W; ++k) r.w[k] = yes ? a.w[k] : b.w[k];
     return r;
 }
+
+// The tree over nodes of the first `count` lanes; the result is lane 0's. All lanes take part; where a warp has several trees, `lane` counts within one.
+template <int W>
+IW_DEVICE Acc<W> warp_tree(Acc<W> v, int count, int lane = lane_id()) {
+#pragma unroll 1
+    for (int d = 1; d < count; d *= 2) {
+        const Acc<W> right = shuffle_down(v, d);
+        if (lane + d < count) v = combine(v, right);
+    }
+    return v;
+}

@@ -57,7 +57,7 @@ IW_DEVICE void put_half(uint32_t bit, uint32_t& at, uint32_t half) {
 IW_DEVICE void holders_meet() { asm volatile("bar.sync 1, %0;" ::"n"(HOLDERS) : "memory"); }
 
 // Loads a lane's elements of each row, the first of them element i0, without the word before each, which goes to `mark` with the element's number. Elements at
-// `end` or behind are zero, and have no mark.
+// `end` or behind are anything, and have no mark.
 template <int W, int R, class Mark>
 IW_DEVICE void load_rows(Acc<W> (&x)[R][4], uint64_t i0, uint64_t end, const Mark& mark) {
     const auto put = [](Acc<W>& to, const Acc<W + 1>& v) {
@@ -74,16 +74,16 @@ IW_DEVICE void load_rows(Acc<W> (&x)[R][4], uint64_t i0, uint64_t end, const Mar
         }
         return;
     }
-    // Rolled up, each put behind the others, which all move by one, so that the load stands in the code once.
+    // Rolled up, the last of the lane's `count` elements first, each put before the others, which all move by one, so that the load stands in the code once.
+    const uint64_t left = end > i0 ? end - i0 : 0;
+    const uint32_t count = (uint32_t)(4 * (left / ROW) + min(left % ROW, (uint64_t)4));
 #pragma unroll 1
-    for (int k = 0; k < 4 * R; ++k) {
-#pragma unroll
-        for (int q = 1; q < 4 * R; ++q) x[(q - 1) / 4][(q - 1) % 4] = x[q / 4][q % 4];
-        x[R - 1][3] = {};
-        const uint64_t i = i0 + (k / 4) * ROW + k % 4;
-        if (i >= end) continue;
+    for (uint32_t done = 0; done < count; ++done) {
+        const uint32_t k = count - 1 - done;
         Acc<W + 1> v;
-        load1(v, i);
-        put(x[R - 1][3], v), mark(k, v.w[0]);
+        load1(v, i0 + (k / 4) * ROW + k % 4);
+#pragma unroll
+        for (int q = 4 * R - 1; q > 0; --q) x[q / 4][q % 4] = x[(q - 1) / 4][(q - 1) % 4];
+        put(x[0][0], v), mark(k, v.w[0]);
     }
 }

@@ -99,18 +99,6 @@ IW_DEVICE Acc<W> warp_full(const Source<W>& src, uint64_t i0) {
     return v[0];
 }
 
-// The tree over lanes 0..count-1, one node to a lane.
-template <int W>
-IW_DEVICE Acc<W> warp_tree(Acc<W> v, int count) {
-    const int lane = lane_id();
-#pragma unroll 1
-    for (int d = 1; d < count; d *= 2) {
-        const Acc<W> right = shuffle_down(v, d);
-        if (lane + d < count) v = combine(v, right);
-    }
-    return v;
-}
-
 // Elements i..i+3, those before n, combined; something where there are none.
 template <int W>
 IW_DEVICE Acc<W> up_to_4(const Source<W>& src, uint64_t i, uint64_t n) {
@@ -284,11 +272,7 @@ IW_DEVICE void reduce_rows(const Args& args) {
         const Source<W> src = Source<W>::elements(row * len, len % 4 == 0);
         Acc<W> v = up_to_4(src, lane * 4, row < rows ? len : 0);
         const int count = (int)((len + 3) / 4);
-#pragma unroll 1
-        for (int d = 1; d < count; d *= 2) {
-            const Acc<W> right = shuffle_down(v, d);
-            if (lane + d < count) v = combine(v, right);
-        }
+        v = warp_tree(v, count, lane);
         if (lane == 0 && row < rows) finish(row, v);
         return;
     }

@@ -259,11 +259,7 @@ IW_DEVICE Acc<W> tree_of_parts(const Load& load, uint64_t begin, uint64_t end, A
             v = slots[EACH * lane];
             if (EACH == 2 && 2 * lane + 1 < parts) v = combine(v, slots[2 * lane + 1]);
         }
-#pragma unroll 1
-        for (uint32_t d = 1; d < count; d *= 2) {
-            const Acc<W> right = shuffle_down(v, d);
-            if ((lane & (2 * d - 1)) == 0 && lane + d < count) v = combine(v, right);
-        }
+        v = warp_tree(v, count);
     }
     __syncthreads();
     return v;

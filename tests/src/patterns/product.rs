@@ -125,6 +125,12 @@ fn layouts<B: Target>(c: &mut Cases<B>) {
             d.gemm(matrix(&a, m, k).leading(lda), matrix(&b, k, n).leading(ldb)).leading(ldc).write_to(&out)?;
             Ok(out)
         });
+        c.add(format!("gemm/by_columns/{m}x{n}x{k}"), move |d| {
+            let (a, b) = operands::<B, f32>(d, Fill::Plain, shape)?;
+            let out = input::<B, f32>(d, Fill::Plain, n * (m + 4), "c")?;
+            d.gemm(matrix(&a, m, k), matrix(&b, k, n)).steps(1, m + 4).write_to(&out)?;
+            Ok(out)
+        });
         c.add(format!("gemm/steps/{m}x{n}x{k}"), move |d| {
             let (a, b) = (input::<B, f32>(d, Fill::Plain, 2 * m * k, "a")?, input::<B, f32>(d, Fill::Plain, 3 * k * n, "b")?);
             d.gemm(matrix(&a, m, k).steps(2 * k, 2), matrix(&b, k, n).steps(3, 3 * k)).run()
@@ -162,6 +168,18 @@ fn packed<B: Target>(c: &mut Cases<B>) {
             let a = matrix(&a, m, k).leading(k + 5).batch(3);
             d.gemm(a, matrix(&b, k, n)).leading(n + 3).finish(|c| c ^ 7u32).write_to(&out)?;
             Ok(out)
+        });
+        c.add(format!("gemm/bytes/by_columns/{m}x{n}x{k}"), move |d| {
+            let a = input::<B, i8>(d, Fill::Bits, 3 * m * k, "a")?;
+            let b = input::<B, i8>(d, Fill::Bits, 3 * k * n, "b")?;
+            let (step, old) = (n * m + 5, input::<B, i32>(d, Fill::Bits, 3 * (n * m + 5), "c")?);
+            d.gemm(matrix(&a, m, k).batch(3), matrix(&b, k, n).batch(3)).steps(1, m).batch_step(step).add(3, &old).write_to(&old)?;
+            Ok(old)
+        });
+        c.add(format!("gemm/fixed/by_columns/{m}x{n}x{k}"), move |d| {
+            let (a, b) = operands::<B, f32>(d, Fill::Wide, shape)?;
+            let call = d.gemm(matrix(&a, m, k), matrix(&b, k, n)).order(ProductOrder::Fixed30);
+            call.steps(1, m).finish(|c| (c * 1e-3).cast::<i16>()).run()
         });
         c.add(format!("gemm/bytes/added/{m}x{n}x{k}"), move |d| {
             let (a, b) = operands::<B, i8>(d, Fill::Bits, shape)?;

@@ -1,6 +1,6 @@
 //! Products of random shapes: a row, a column and a product of a batch have the bits that they have alone, on every device.
 
-use crate::common::each_with;
+use crate::common::{bits, each, each_with, uniform};
 use half::f16;
 use isowarp::Device;
 use isowarp::buffer::Buffer;
@@ -132,4 +132,49 @@ fn parts_of_products_of_bytes_are_those_alone_whatever_the_shape() {
 fn parts_of_a_hundred_products_of_many_terms_are_those_alone() {
     let shapes = (9u64..14, 9u64..14, 513u64..560, 97u64..101).prop_map(|(m, n, k, batch)| [m, n, k, batch]);
     look_at::<f32>(&[ProductOrder::Blocks], 1, &shapes.boxed());
+}
+
+#[test]
+fn results_are_stored_by_rows_or_columns_and_batches_apart() {
+    for (m, n, k) in [(70u64, 36u64, 520u64), (1, 9, 5), (9, 1, 5), (5, 4, 700), (1, 1, 3), (64, 128, 0), (130, 260, 1030)] {
+        let batch = 3;
+        each(|d| {
+            let (a, b) = (d.upload(&uniform(batch * m * k, 7)).unwrap(), d.upload(&uniform(batch * k * n, 8)).unwrap());
+            let call = || d.gemm(matrix(&a, m, k).batch(batch), matrix(&b, k, n).batch(batch));
+            for order in [ProductOrder::Blocks, ProductOrder::Chain, ProductOrder::Fixed30] {
+                let plain = bits(&call().order(order).run().unwrap());
+                for (row, column, step) in [(1, m, m * n), (1, m + 3, n * (m + 3)), (1, m + 1, n * (m + 1) + 5), (n, 1, m * n + 7), (n + 2, 1, m * (n + 2) + 1)] {
+                    let out = d.upload(&vec![9.0f32; (batch * step) as usize]).unwrap();
+                    call().order(order).steps(row, column).batch_step(step).write_to(&out).unwrap();
+                    let mut expected = vec![9.0f32.to_bits(); (batch * step) as usize];
+                    for (at, &value) in plain.iter().enumerate() {
+                        let (p, i, j) = (at as u64 / (m * n), at as u64 % (m * n) / n, at as u64 % n);
+                        expected[(p * step + i * row + j * column) as usize] = value;
+                    }
+                    assert_eq!(bits(&out), expected, "{m} x {n}, {k} terms, {order:?}, steps {row}, {column}, {step}");
+                }
+            }
+            // The next matrix follows the last column.
+            let by_columns = call().steps(1, m + 2).run().unwrap();
+            assert_eq!(by_columns.len(), (batch - 1) * n * (m + 2) + (n - 1) * (m + 2) + m);
+            // An operator of the results, and inputs at their indices.
+            let old = d.upload(&uniform(batch * m * n, 9)).unwrap();
+            let by_columns = call().steps(1, m).add(0.5, &old).finish(|c| (c * 100.0).cast::<i16>()).run().unwrap().read_blocking().unwrap();
+            let turned = d.gemm(matrix(&b, k, n).batch(batch).transposed(), matrix(&a, m, k).batch(batch).transposed());
+            assert_eq!(by_columns, turned.add(0.5, &old).finish(|c| (c * 100.0).cast::<i16>()).run().unwrap().read_blocking().unwrap());
+        });
+    }
+}
+
+#[test]
+fn products_with_a_vector_are_stored_with_a_step() {
+    each(|d| {
+        let (a, x) = (d.upload(&uniform(20 * 30, 3)).unwrap(), d.upload(&uniform(30, 4)).unwrap());
+        let plain = bits(&d.gemv(matrix(&a, 20, 30), &x).run().unwrap());
+        let out = d.upload(&[2.0f32; 58]).unwrap();
+        d.gemv(matrix(&a, 20, 30), &x).steps(3, 7).write_to(&out).unwrap();
+        for (i, found) in bits(&out).into_iter().enumerate() {
+            assert_eq!(found, if i % 3 == 0 { plain[i / 3] } else { 2.0f32.to_bits() });
+        }
+    });
 }

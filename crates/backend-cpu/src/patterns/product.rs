@@ -65,7 +65,8 @@ fn product<T: Term>(task: &ProductTask, leaves: &[Leaf<HostBuffer>], outs: &[Out
     let ProductTask { m, n, k, batch, .. } = *task;
     let [.., extent] = task.extents();
     let mut pending = Pending::of(outs, extent)?;
-    if task.c_steps.row != n {
+    // Between elements of the product others stay.
+    if extent != batch * m * n {
         pending.iter_mut().zip(outs).try_for_each(|(pending, out)| pending.read(out))?;
     }
     let operands = Operands::lock(leaves);

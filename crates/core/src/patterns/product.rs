@@ -160,7 +160,8 @@ pub trait Products: Run<ProductTask> + Map {
     /// The product of two matrices, row-major in new memory.
     ///
     /// Modifiers: [`alpha`](ProductCall::alpha), [`add`](ProductCall::add), [`finish`](ProductCall::finish), [`epilogue`](ProductCall::epilogue),
-    /// [`order`](ProductCall::order), [`leading`](ProductCall::leading), [`variant`](ProductCall::variant); those of operands are the [matrix](Matrix)'s.
+    /// [`order`](ProductCall::order), [`leading`](ProductCall::leading), [`steps`](ProductCall::steps), [`batch_step`](ProductCall::batch_step),
+    /// [`variant`](ProductCall::variant); those of operands are the [matrix](Matrix)'s.
     ///
     /// ```
     /// # use isowarp::prelude::*;

@@ -122,7 +122,51 @@ pub struct ProductCall<'d, B, L, R, T, A = NoAddend, F = Unchanged> {
     alpha: Option<T>,
     addend: A,
     ending: F,
-    leading: Option<u64>,
+    layout: Layout,
+}
+
+/// Where the elements of a product are stored. What is not said follows from the shape.
+#[derive(Clone, Copy, Debug, Default)]
+struct Layout {
+    /// Elements from a row to the next, and from a column to the next.
+    steps: Option<(u64, u64)>,
+    /// Elements from a product of a batch to the next.
+    batch: Option<u64>,
+}
+
+impl Layout {
+    /// Tests whether every element from the first to the last is one of a product's.
+    const fn is_dense(&self) -> bool {
+        self.steps.is_none() && self.batch.is_none()
+    }
+
+    /// The steps of batches of m x n elements, none of which is stored over another.
+    fn steps(self, [batch, m, n]: [u64; 3]) -> Result<Steps> {
+        let (row, column) = self.steps.unwrap_or((n, 1));
+        // A step along one element is never taken.
+        let (row, column) = match () {
+            () if (column == 1 && row >= n) || (row == 1 && column >= m) => (row, column),
+            () if row == 1 || column == 1 => {
+                let (lines, len, step) = if column == 1 { ("rows", n, row) } else { ("columns", m, column) };
+                let reason = format!("{lines} of {len} elements are {step} apart");
+                return Err(Error::InvalidArgument { what: "leading dimension", reason });
+            }
+            () if n <= 1 => (row, 1),
+            () if m <= 1 => (1, column),
+            () => {
+                let reason = format!("rows are {row} elements apart and columns {column}, and neither are neighbours");
+                return Err(Error::InvalidArgument { what: "steps of a product", reason });
+            }
+        };
+        let one = Steps { row, column, batch: 0 };
+        let step = self.batch.unwrap_or_else(|| m.saturating_mul(row).max(n.saturating_mul(column)));
+        let extent = one.extent([1, m, n]).unwrap_or(u64::MAX);
+        if batch > 1 && step < extent {
+            let reason = format!("products over {extent} elements are {step} apart");
+            return Err(Error::InvalidArgument { what: "step of a batch", reason });
+        }
+        Ok(Steps { batch: step, ..one })
+    }
 }
 
 impl<'d, B, L, R, T> ProductCall<'d, B, L, R, T> {
@@ -132,7 +176,7 @@ impl<'d, B, L, R, T> ProductCall<'d, B, L, R, T> {
 
     /// A product as part of another pattern.
     pub(in crate::patterns) fn of_pattern(device: &'d B, pattern: &'static str, a: Matrix<L>, b: Matrix<R>) -> Self {
-        Self { device, pattern, a, b, order: ProductOrder::Blocks, alpha: None, addend: NoAddend, ending: Unchanged, leading: None }
+        Self { device, pattern, a, b, order: ProductOrder::Blocks, alpha: None, addend: NoAddend, ending: Unchanged, layout: Layout::default() }
     }
 }
 
@@ -159,8 +203,8 @@ impl<'d, B, L, R, T, A, F> ProductCall<'d, B, L, R, T, A, F> {
 
     /// Takes other operands.
     pub(in crate::patterns) fn with_operands<L2, R2>(self, a: Matrix<L2>, b: Matrix<R2>) -> ProductCall<'d, B, L2, R2, T, A, F> {
-        let Self { device, pattern, order, alpha, addend, ending, leading, .. } = self;
-        ProductCall { device, pattern, a, b, order, alpha, addend, ending, leading }
+        let Self { device, pattern, order, alpha, addend, ending, layout, .. } = self;
+        ProductCall { device, pattern, a, b, order, alpha, addend, ending, layout }
     }
 
     /// Reads so many elements of the operands' inputs.
@@ -181,7 +225,28 @@ impl<'d, B, L, R, T, A, F> ProductCall<'d, B, L, R, T, A, F> {
     /// Stores rows so many elements apart, at least as many as there are columns; elements between them stay. The next product of a batch follows the last
     /// row.
     pub fn leading(self, step: u64) -> Self {
-        Self { leading: Some(step), ..self }
+        self.steps(step, 1)
+    }
+
+    /// Stores rows and columns so many elements apart, of which one is 1: `steps(1, rows)` is a column-major result, with the bits of a row-major one. Elements
+    /// between them stay. The next product of a batch follows the last row or column.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let a = dev.upload(&[1.0f32, 2.0, 3.0, 4.0, 5.0, 6.0])?; // 2 x 3
+    /// let b = dev.upload(&[1.0f32, 0.0, 0.0, 1.0, 1.0, 1.0])?; // 3 x 2
+    /// let by_columns = dev.gemm(matrix(&a, 2, 3), matrix(&b, 3, 2)).steps(1, 2).run()?;
+    /// assert_eq!(by_columns.read_blocking()?, [4.0, 10.0, 5.0, 11.0]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    pub fn steps(self, row: u64, column: u64) -> Self {
+        Self { layout: Layout { steps: Some((row, column)), ..self.layout }, ..self }
+    }
+
+    /// Stores the first elements of a batch's products so many elements apart, at least as many as a product reaches over.
+    pub fn batch_step(self, step: u64) -> Self {
+        Self { layout: Layout { batch: Some(step), ..self.layout }, ..self }
     }
 }
 
@@ -199,8 +264,8 @@ impl<'d, B, L, R, T, F> ProductCall<'d, B, L, R, T, NoAddend, F> {
     /// # Ok::<(), isowarp::Error>(())
     /// ```
     pub fn add<I>(self, beta: T, c: I) -> ProductCall<'d, B, L, R, T, Addend<T, I>, F> {
-        let Self { device, pattern, a, b, order, alpha, ending, leading, .. } = self;
-        ProductCall { device, pattern, a, b, order, alpha, addend: Addend { beta, input: c }, ending, leading }
+        let Self { device, pattern, a, b, order, alpha, ending, layout, .. } = self;
+        ProductCall { device, pattern, a, b, order, alpha, addend: Addend { beta, input: c }, ending, layout }
     }
 }
 
@@ -233,8 +298,8 @@ impl<'d, B: Backend, L, R, T: Factor, A> ProductCall<'d, B, L, R, T, A> {
     }
 
     fn end<E>(self, ending: E) -> ProductCall<'d, B, L, R, T, A, E> {
-        let Self { device, pattern, a, b, order, alpha, addend, leading, .. } = self;
-        ProductCall { device, pattern, a, b, order, alpha, addend, ending, leading }
+        let Self { device, pattern, a, b, order, alpha, addend, layout, .. } = self;
+        ProductCall { device, pattern, a, b, order, alpha, addend, ending, layout }
     }
 }
 
@@ -301,7 +366,7 @@ where
         self.addend.collect(&mut c)?;
         self.ending.collect(&mut c)?;
         match c.len() {
-            Ok(found) if found < shape.extent || (self.leading.is_none() && found != shape.extent) => {
+            Ok(found) if found < shape.extent || (self.layout.is_dense() && found != shape.extent) => {
                 return Err(Error::LengthMismatch { what: "inputs of the result", expected: shape.extent, found });
             }
             _ => {}
@@ -370,6 +435,7 @@ where
             numerics,
             windows: None,
         };
+        let task = if steps.column == 1 { task } else { task.stored_by_columns() };
         let outs = outs.into_iter().map(|(out, _)| out).collect();
         Ok(Some((task, c.leaves, outs)))
     }
@@ -392,11 +458,7 @@ where
                 return Err(Error::TooLarge { what: "rows, columns, terms or products", requested: side, limit: u32::MAX.into() });
             }
         }
-        let row = self.leading.unwrap_or(n);
-        if row < n {
-            return Err(Error::InvalidArgument { what: "leading dimension", reason: format!("rows of {n} elements are {row} apart") });
-        }
-        let steps = Steps { row, column: 1, batch: m.saturating_mul(row) };
+        let steps = self.layout.steps([batch, m, n])?;
         let too_large = || Error::TooLarge { what: "elements of a product", requested: u64::MAX, limit: u64::MAX - 1 };
         let extent = steps.extent([batch, m, n]).ok_or_else(too_large)?;
         Ok(Shape { m, n, k, batch, steps, extent })

@@ -110,6 +110,12 @@ impl ProductTask {
         Self { a: self.b.clone(), b: self.a.clone(), m: self.n, n: self.m, a_steps, b_steps, ..self.clone() }
     }
 
+    /// A product whose columns are stored as rows are: the transpose, whose rows they are, with the same bits.
+    pub(super) fn stored_by_columns(&self) -> Self {
+        let Steps { row, column, batch } = self.c_steps;
+        Self { c_steps: Steps { row: column, column: row, batch }, ..self.turned() }
+    }
+
     fn params(&self, split: bool) -> Result<ContractParams> {
         let word = |what: &'static str, value: u64| {
             u32::try_from(value).map_err(|_| Error::TooLarge { what, requested: value, limit: u32::MAX.into() })
