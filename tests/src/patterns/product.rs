@@ -179,7 +179,7 @@ fn packed<B: Target>(c: &mut Cases<B>) {
         c.add(format!("gemm/fixed/by_columns/{m}x{n}x{k}"), move |d| {
             let (a, b) = operands::<B, f32>(d, Fill::Wide, shape)?;
             let call = d.gemm(matrix(&a, m, k), matrix(&b, k, n)).order(ProductOrder::Fixed30);
-            call.steps(1, m).finish(|c| (c * 1e-3).cast::<i16>()).run()
+            call.steps(1, m).finish(|c| (c * 1e-3).cast::<i32>().store_as::<i16>()).run()
         });
         c.add(format!("gemm/bytes/added/{m}x{n}x{k}"), move |d| {
             let (a, b) = operands::<B, i8>(d, Fill::Bits, shape)?;

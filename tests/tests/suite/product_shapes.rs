@@ -159,9 +159,9 @@ fn results_are_stored_by_rows_or_columns_and_batches_apart() {
             assert_eq!(by_columns.len(), (batch - 1) * n * (m + 2) + (n - 1) * (m + 2) + m);
             // An operator of the results, and inputs at their indices.
             let old = d.upload(&uniform(batch * m * n, 9)).unwrap();
-            let by_columns = call().steps(1, m).add(0.5, &old).finish(|c| (c * 100.0).cast::<i16>()).run().unwrap().read_blocking().unwrap();
+            let by_columns = call().steps(1, m).add(0.5, &old).finish(|c| (c * 100.0).cast::<i32>().store_as::<i16>()).run().unwrap().read_blocking().unwrap();
             let turned = d.gemm(matrix(&b, k, n).batch(batch).transposed(), matrix(&a, m, k).batch(batch).transposed());
-            assert_eq!(by_columns, turned.add(0.5, &old).finish(|c| (c * 100.0).cast::<i16>()).run().unwrap().read_blocking().unwrap());
+            assert_eq!(by_columns, turned.add(0.5, &old).finish(|c| (c * 100.0).cast::<i32>().store_as::<i16>()).run().unwrap().read_blocking().unwrap());
         });
     }
 }
