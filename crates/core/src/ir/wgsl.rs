@@ -2,6 +2,7 @@
 
 mod forms;
 mod fused;
+mod horner;
 mod joint;
 mod loops;
 mod ops;
@@ -13,6 +14,7 @@ use super::operation::Operations;
 use crate::caps::Numerics;
 use crate::element::{DType, Ty};
 use core::fmt::Write as _;
+use horner::{Chain, chains};
 use std::collections::BTreeSet;
 
 /// Options by which a graph is written.
@@ -84,6 +86,7 @@ pub fn wgsl_function(f: &Func, name: &str, options: WgslOptions, calls: &mut BTr
         pair: None,
         written: BTreeSet::new(),
         exponents: exponents(f, options),
+        chains: chains(f, options),
     }
     .function(name)
 }
@@ -146,6 +149,8 @@ struct Writer<'a> {
     written: BTreeSet<Id>,
     /// Bounds of values ([`Func::exponents`]); empty where nobody asks.
     exponents: Vec<Option<i32>>,
+    /// Polynomials that are written as loops.
+    chains: Vec<Chain>,
 }
 
 fn exponents(f: &Func, options: WgslOptions) -> Vec<Option<i32>> {
@@ -276,6 +281,7 @@ impl Writer<'_> {
                     i = end;
                     continue;
                 }
+                _ if self.polynomial(i, &pad) => {}
                 // The other word of a product that is written.
                 _ if self.written.contains(&i) => {}
                 _ if self.wide_product(i, to, &pad) => {}

@@ -48,6 +48,7 @@ pub(super) fn function(
         pair: None,
         written: BTreeSet::new(),
         exponents: exponents(f, options),
+        chains: Vec::new(),
     };
     if !w.is_staged() {
         w.four = f.of_four(shared);

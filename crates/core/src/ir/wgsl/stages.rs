@@ -80,6 +80,8 @@ impl Writer<'_> {
         if calls.is_empty() {
             return false;
         }
+        // The steps of a polynomial may lie in several rounds.
+        self.chains.clear();
         let mut from = 0;
         let stages: Vec<Stage> = calls
             .iter()
