@@ -11,6 +11,8 @@ use crate::pipeline::KernelSource;
 use crate::probe::{Seed, Seeds};
 use isowarp_core::backend::Backend as _;
 use isowarp_core::caps::FmaKind;
+use isowarp_core::element::Ty;
+use isowarp_core::ir::{Operation, UnOp};
 use isowarp_core::numerics::Func;
 use std::collections::BTreeSet;
 
@@ -53,7 +55,7 @@ pub(in crate::patterns) fn over_emulated_fma(dialect: Dialect, text: &str) -> St
     match dialect.fma {
         FmaKind::Guarded => over_flushing_fma(text),
         FmaKind::Native => over_exact_fma(text),
-        other => panic!("{other:?} needs no emulation"),
+        _ => text.to_owned(),
     }
 }
 
@@ -176,4 +178,13 @@ fn functions_over_a_flushing_fma_keep_the_definitions_bits() {
 #[test]
 fn functions_over_an_exact_fma_keep_the_definitions_bits() {
     check_all(Dialect { seeds: Seeds { reciprocal: Some(Seed::Coarse), root: true, byte_root: true }, ..NATIVE });
+}
+
+#[test]
+fn functions_with_polynomials_in_loops_keep_the_definitions_bits() {
+    // An operation that has an exact form brings the loops.
+    let repairs = [Operation::Un(UnOp::Neg, Ty::F32)].into_iter().collect();
+    let dialect = Dialect { fma: FmaKind::ViaF64, repairs, ..Dialect::PLAIN };
+    assert!(prelude_of(dialect, &["iw_exp"]).contains("array<f32, 6>"));
+    check_all(dialect);
 }
