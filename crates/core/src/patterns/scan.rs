@@ -24,7 +24,8 @@ use crate::ops::{Combine, Sum};
 /// A line is cut into tiles of [`SCAN_TILE`](super::plan::SCAN_TILE) elements. Inside a tile the prefixes are Sklansky's: for k = 0, 1, ... every
 /// element whose index has bit k set becomes `combine(last element of the aligned block of 2^k before its own, itself)`. The tiles' totals are folded
 /// strictly from left to right, and every element becomes `combine(fold of the tiles before, itself)` (in the first tile: itself). An exclusive scan
-/// moves the inclusive one by an element and starts with the identity, each line and segment anew. Operators have to be associative, but need not commute.
+/// moves the inclusive one by an element and starts with the identity, each line anew; of segments it is the inclusive scan of the elements moved by one, with
+/// the identity where a segment starts. Operators have to be associative, but need not commute.
 ///
 /// Segments ([by flags](Call::by_flags), [keys](Call::by_key) or [offsets](Call::segments)) are scanned as one line of pairs of a flag and a
 /// value: `combine` of two pairs has the right value where the right flag is set, else both values combined. So float results depend on where in the array

@@ -7,15 +7,15 @@ use crate::fuzz::rules;
 use crate::fuzz::tree::Op;
 use crate::fuzz::trial::{Array, Trial};
 use crate::fuzz::values::Random;
-use crate::fuzz::verbs::{Verb, map};
+use crate::fuzz::verbs::{Verb, flagged, map};
 use isowarp::Result;
 use isowarp::dynamic::{Call, DynBuffer, Operator, Over};
 use isowarp::element::{DType, Ty};
 
 /// Elements of a tile of a scan: part of its contract.
-const TILE: usize = 8192;
+pub(super) const TILE: usize = 8192;
 
-const COMBINING: [(&str, Op); 7] =
+pub(super) const COMBINING: [(&str, Op); 7] =
     [("sum", Op::Add), ("min", Op::Min), ("max", Op::Max), ("product", Op::Mul), ("and", Op::And), ("or", Op::Or), ("xor", Op::Xor)];
 
 pub(super) fn trial(verb: Verb, r: &mut Random) -> Trial {
@@ -53,12 +53,7 @@ pub(super) fn trial(verb: Verb, r: &mut Random) -> Trial {
 
 /// Returns an operator that combines elements of a type: bits only of integers.
 pub(super) fn combining(trial: &Trial, ty: Ty) -> (&'static str, Op) {
-    // The order of float sums in segmented scans is that of scans by flags, which plain loops here do not follow.
-    match (ty.is_float(), trial.verb) {
-        (true, Verb::SegmentedScan) => choice(trial, "op", &COMBINING[1..3]),
-        (true, _) => choice(trial, "op", &COMBINING[..4]),
-        _ => choice(trial, "op", &COMBINING),
-    }
+    choice(trial, "op", if ty.is_float() { &COMBINING[..4] } else { &COMBINING })
 }
 
 pub(super) fn run<B: Target>(trial: &Trial, device: &B) -> Result<Vec<Output>> {
@@ -142,23 +137,28 @@ pub(super) fn tree(op: Op, ty: Ty, mut values: Vec<u64>) -> Option<u64> {
 }
 
 /// Sklansky's prefixes in tiles, whose totals are folded from left to right.
-pub(super) fn prefixes(op: Op, ty: Ty, mut values: Vec<u64>) -> Vec<u64> {
-    let mut fold: Option<u64> = None;
+pub(super) fn prefixes(op: Op, ty: Ty, values: Vec<u64>) -> Vec<u64> {
+    prefixes_of(|a, b| combine(op, ty, a, b), values)
+}
+
+/// The same of any values.
+pub(super) fn prefixes_of<V: Copy>(combine: impl Fn(V, V) -> V, mut values: Vec<V>) -> Vec<V> {
+    let mut fold: Option<V> = None;
     for tile in values.chunks_mut(TILE) {
         let mut step = 1;
         while step < tile.len() {
             for i in 0..tile.len() {
                 if i & step != 0 {
-                    tile[i] = combine(op, ty, tile[(i & !(step - 1)) - 1], tile[i]);
+                    tile[i] = combine(tile[(i & !(step - 1)) - 1], tile[i]);
                 }
             }
             step *= 2;
         }
         let total = tile[tile.len() - 1];
         if let Some(fold) = fold {
-            tile.iter_mut().for_each(|v| *v = combine(op, ty, fold, *v));
+            tile.iter_mut().for_each(|v| *v = combine(fold, *v));
         }
-        fold = Some(fold.map_or(total, |f| combine(op, ty, f, total)));
+        fold = Some(fold.map_or(total, |f| combine(f, total)));
     }
     values
 }
@@ -182,8 +182,8 @@ pub(super) fn expected(trial: &Trial) -> Vec<Output> {
     let (_, op) = combining(trial, ty);
     let values: Vec<u64> = array.bits.iter().map(|&b| rules::widen(dtype, b)).collect();
     let none = identity(op, dtype);
-    let scanned = |values: &[u64], of: fn(Op, Ty, Vec<u64>) -> Vec<u64>| {
-        let mut all = of(op, ty, values.to_vec());
+    let scanned = || {
+        let mut all = prefixes(op, ty, values.clone());
         if trial.number("exclusive") % 2 == 1 && !all.is_empty() {
             all.rotate_right(1);
             all[0] = none;
@@ -198,7 +198,7 @@ pub(super) fn expected(trial: &Trial) -> Vec<Output> {
             let loaded = rules::values(load, &map::reads(trial), trial.n);
             vec![output(*stored, narrowed(*stored, ty, tree(op, ty, loaded)))]
         }
-        Verb::Scan => vec![output(dtype, narrowed(dtype, ty, scanned(&values, prefixes)))],
+        Verb::Scan => vec![output(dtype, narrowed(dtype, ty, scanned()))],
         Verb::Window => {
             let [len, step] = ["len", "step"].map(|name| trial.number(name).max(1) as usize);
             let all = values.windows(len).step_by(step).filter_map(|w| window(op, ty, w));
@@ -209,7 +209,9 @@ pub(super) fn expected(trial: &Trial) -> Vec<Output> {
             vec![output(dtype, narrowed(dtype, ty, all))]
         }
         Verb::SegmentedScan => {
-            let all = segments(&bounds(trial)).into_iter().flat_map(|s| scanned(&values[s], prefixes));
+            let mut flags = vec![false; trial.n];
+            segments(&bounds(trial)).into_iter().filter(|s| s.start < trial.n).for_each(|s| flags[s.start] = true);
+            let all = flagged::scanned(op, dtype, &values, &flags, trial.number("exclusive") % 2 == 1);
             vec![output(dtype, narrowed(dtype, ty, all))]
         }
         _ => {

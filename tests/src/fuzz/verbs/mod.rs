@@ -7,8 +7,10 @@ mod dense;
 mod dot;
 mod draws;
 mod filters;
+mod flagged;
 mod folds;
 mod fourier;
+mod joint;
 mod layers;
 mod layouts;
 mod lines;
@@ -16,6 +18,7 @@ mod map;
 mod picks;
 mod separable;
 mod sorts;
+mod spectra;
 mod statistics;
 mod systems;
 mod weights;
@@ -165,6 +168,14 @@ verbs! {
     Filter "filter";
     /// Images by a filter across and one down.
     Separable "separable";
+    /// Prefixes of runs of equal keys.
+    ScanByKey "scan_by_key";
+    /// Prefixes of segments that flags start.
+    ScanByFlags "scan_by_flags";
+    /// Images by a filter through transforms.
+    FftConvolve "fft_convolve";
+    /// Samples counted, or their weights added, in bins of two and three dimensions.
+    HistogramJoint "histogram_joint";
 }
 
 /// Where the code of a pattern is.
@@ -189,6 +200,9 @@ enum Kind {
     Lines,
     Filters,
     Separable,
+    Flagged,
+    Spectra,
+    Joint,
 }
 
 impl Verb {
@@ -224,6 +238,9 @@ impl Verb {
             Self::OrderedSum | Self::Lines => Kind::Lines,
             Self::Filter => Kind::Filters,
             Self::Separable => Kind::Separable,
+            Self::ScanByKey | Self::ScanByFlags => Kind::Flagged,
+            Self::FftConvolve => Kind::Spectra,
+            Self::HistogramJoint => Kind::Joint,
             _ => Kind::Picks,
         }
     }
@@ -256,6 +273,9 @@ impl Verb {
             Kind::Lines => lines::trial(self, r),
             Kind::Filters => filters::trial(r),
             Kind::Separable => separable::trial(r),
+            Kind::Flagged => flagged::trial(self, r),
+            Kind::Spectra => spectra::trial(r),
+            Kind::Joint => joint::trial(r),
         }
     }
 
@@ -296,7 +316,8 @@ impl Verb {
             Self::ReduceByKey | Self::SegmentedReduce | Self::SegmentedScan | Self::SegmentedSort => (2..=2, 0),
             Self::Merge | Self::Search | Self::Sets | Self::Gather | Self::GatherAxis => (2..=2, 0),
             Self::Gemm | Self::Solve | Self::Convolve | Self::Layer | Self::SolveBatch | Self::Triangular => (2..=2, 0),
-            Self::ExactDot | Self::HistogramBetween => (2..=2, 0),
+            Self::ExactDot | Self::HistogramBetween | Self::ScanByKey | Self::ScanByFlags | Self::FftConvolve => (2..=2, 0),
+            Self::HistogramJoint => (3..=4, 0),
             Self::ExactByKey | Self::HistogramWeighted => (2..=3, 0),
             Self::Statistics | Self::Filter => (2..=2, 0),
             _ => (1..=1, 0),
@@ -307,8 +328,8 @@ impl Verb {
     fn parallel(self) -> usize {
         match self {
             Self::Reduce | Self::ReduceByKey | Self::Scatter | Self::Place | Self::ExactDot => 2,
-            Self::HistogramWeighted | Self::Statistics => 2,
-            Self::ExactByKey => 3,
+            Self::HistogramWeighted | Self::Statistics | Self::ScanByKey | Self::ScanByFlags => 2,
+            Self::ExactByKey | Self::HistogramJoint => 3,
             _ => 1,
         }
     }
@@ -373,6 +394,9 @@ impl Verb {
             Kind::Lines => lines::run(trial, device),
             Kind::Filters => filters::run(trial, device),
             Kind::Separable => separable::run(trial, device),
+            Kind::Flagged => flagged::run(trial, device),
+            Kind::Spectra => spectra::run(trial, device),
+            Kind::Joint => joint::run(trial, device),
         }
     }
 
@@ -399,6 +423,9 @@ impl Verb {
             Kind::Lines => lines::expected(trial),
             Kind::Filters => filters::expected(trial),
             Kind::Separable => separable::expected(trial),
+            Kind::Flagged => flagged::expected(trial),
+            Kind::Spectra => spectra::expected(trial),
+            Kind::Joint => joint::expected(trial),
         }
     }
 }

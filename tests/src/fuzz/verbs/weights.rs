@@ -34,26 +34,34 @@ fn given(trial: &Trial) -> Option<Vec<f64>> {
     trial.inputs.get(2).map(bins::given)
 }
 
+/// The same as they are stored.
+pub(super) fn sorted_edges(trial: &Trial) -> Option<Vec<u64>> {
+    given(trial).map(|edges| edges.into_iter().map(|edge| bins::bits_of(trial.inputs[0].dtype, edge)).collect())
+}
+
+/// Even bins: their bounds as text, and how many.
+pub(super) fn even(trial: &Trial) -> (String, String, u32) {
+    let dtype = trial.inputs[0].dtype;
+    if dtype.ty().is_float() {
+        let (lower, upper, count) = bins::bounds(trial, dtype);
+        return (lower.to_string(), upper.to_string(), count);
+    }
+    let (lower, upper) = picks::range(trial);
+    (lower.to_string(), upper.to_string(), picks::bins(trial))
+}
+
 pub(super) fn run<B: Target>(trial: &Trial, device: &B) -> Result<Vec<Output>> {
     let [samples, weights] = [0, 1].map(|k| &trial.inputs[k]);
     let (x, y) = (upload(device, samples.dtype, &samples.bits)?, upload(device, weights.dtype, &weights.bits)?);
     let of = Histogram { arrays: 1, weighted: true, flow: bins::flow(trial), ..Histogram::default() };
-    if let Some(edges) = given(trial) {
-        let edges: Vec<u64> = edges.into_iter().map(|edge| bins::bits_of(samples.dtype, edge)).collect();
+    if let Some(edges) = sorted_edges(trial) {
         return computed(device, &Call::Histogram(of), &[&x, &y, &upload(device, samples.dtype, &edges)?]);
     }
-    let even = if samples.dtype.ty().is_float() {
-        let (lower, upper, count) = bins::bounds(trial, samples.dtype);
-        (lower.to_string(), upper.to_string(), count)
-    } else {
-        let (lower, upper) = picks::range(trial);
-        (lower.to_string(), upper.to_string(), picks::bins(trial))
-    };
-    computed(device, &Call::Histogram(Histogram { even: vec![even], ..of }), &[&x, &y])
+    computed(device, &Call::Histogram(Histogram { even: vec![even(trial)], ..of }), &[&x, &y])
 }
 
 /// For each sample its bin, of which one is before the first and one after the last; and how many there are in all.
-fn places(trial: &Trial) -> (Vec<usize>, usize) {
+pub(super) fn places(trial: &Trial) -> (Vec<usize>, usize) {
     let samples = &trial.inputs[0];
     if samples.dtype.ty().is_float() {
         let edges = given(trial).unwrap_or_else(|| bins::even(trial, samples.dtype));
@@ -70,10 +78,20 @@ fn places(trial: &Trial) -> (Vec<usize>, usize) {
 
 pub(super) fn expected(trial: &Trial) -> Vec<Output> {
     let (places, count) = places(trial);
-    let weights = &trial.inputs[1];
+    let inner = if bins::flow(trial) { 0..count } else { 1..count - 1 };
+    let cells = places.iter().map(|place| inner.contains(place).then(|| place - inner.start));
+    vec![added(&trial.inputs[1], cells, inner.len())]
+}
+
+/// Weights added up in so many cells, each in the one of its sample if that has one.
+pub(super) fn added(weights: &Array, cells: impl IntoIterator<Item = Option<usize>>, count: usize) -> Output {
     let ty = weights.dtype.ty();
     let mut all = vec![Vec::new(); count];
-    places.iter().zip(&weights.bits).for_each(|(&place, &bits)| all[place].push(bits));
+    for (cell, &bits) in cells.into_iter().zip(&weights.bits) {
+        if let Some(cell) = cell {
+            all[cell].push(bits);
+        }
+    }
     let sum = |of: &Vec<u64>| match ty {
         _ if of.is_empty() => 0,
         Ty::F32 | Ty::F64 => {
@@ -82,6 +100,5 @@ pub(super) fn expected(trial: &Trial) -> Vec<Output> {
         }
         _ => of.iter().fold(0, |sum, &bits| rules::one(Op::Add, ty, ty, [sum, rules::widen(weights.dtype, bits), 0])),
     };
-    let inner = if bins::flow(trial) { 0..count } else { 1..count - 1 };
-    vec![output(ty.dtype(), all[inner].iter().map(sum))]
+    output(ty.dtype(), all.iter().map(sum))
 }
