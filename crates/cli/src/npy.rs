@@ -39,6 +39,11 @@ impl Array {
     pub(crate) fn shape_text(&self) -> String {
         shape_text(&self.shape)
     }
+
+    /// The elements' type in messages: that of the file.
+    pub(crate) fn type_name(&self) -> &'static str {
+        if self.boolean { "bool" } else { self.dtype.name() }
+    }
 }
 
 /// A shape as NumPy prints it.
@@ -81,6 +86,9 @@ impl Reader {
         let meta = file.metadata().map_err(|e| Failure::file("read", path, &e))?;
         if meta.is_dir() {
             return Err(Failure::failed(format!("cannot read {}: it is a directory", path.display()), "name a .npy file in it"));
+        }
+        if meta.is_file() && header::is_archive(&file) {
+            return Err(archive::nameless(path));
         }
         Self::new(path.display().to_string(), Box::new(file), meta.is_file().then_some(meta.len()))
     }

@@ -32,7 +32,7 @@ fn an_operator_of_the_wrong_type_or_arity_shows_the_place() {
     assert_eq!(mixed, ["error: `+` of u32 and i32; convert one of them: u32(...) or i32(...)", "  x + y", "    ^"]);
     assert!(refused(&["reduce", "--in", "x_f4.npy", "--op", "and"])[0].contains("`&` is not defined for f32"));
     says(&refused(&["reduce", "--in", "x_f4.npy", "--op", "x < y"]), "result of the combining operator: expected (f32), found (bool)");
-    says(&refused(&["norm", "--in", "w_u1.npy"]), "defined for floats, not u8");
+    says(&refused(&["norm", "--in", "w_u1.npy"]), "norm takes f16, f32 or f64, not u8");
     says(&refused(&["dot", "--in", "w_i4.npy", "--in", "w_u4.npy"]), "inputs of `dot`: expected (i32, i32), found (i32, u32)");
 }
 
@@ -186,10 +186,34 @@ fn files_that_are_no_arrays_for_us_say_why() {
 #[test]
 fn archives_say_what_they_hold() {
     let map = |file: &str| refused(&["map", "--in", file, "--op", "x"]);
-    advises(&map("stored.npz"), "cannot read stored.npz: it is an archive of arrays", "arrays.npz/arr_0");
+    advises(&map("stored.npz"), "stored.npz: it is an archive, which holds turned, truth, arr_0", "such as --in stored.npz/turned");
     advises(&map("stored.npz/lost"), "there is no array `lost` in stored.npz, which holds turned, truth, arr_0", "name one");
     says(&map("short.npy/x"), "cannot read short.npy/x: ");
     says(&map("nothing.npz/x"), "No such file");
+}
+
+#[test]
+fn archives_of_many_arrays_name_the_first_and_count_the_others() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let path = |name: &str| dir.path().join(name).display().to_string();
+    let save = |name: &str, arrays: usize| {
+        let mut archive = zip::ZipWriter::new(std::fs::File::create(path(name)).expect("a file"));
+        (0..arrays).for_each(|k| {
+            archive.start_file(format!("arr_{k}.npy"), zip::write::SimpleFileOptions::default()).expect("a file");
+        });
+        archive.finish().expect("a file");
+    };
+    save("many.npz", 23);
+    save("none.npz", 0);
+    let map = |file: &str| refused(&["map", "--in", file, "--op", "x"]);
+    says(&map(&path("many.npz")), "which holds arr_0, arr_1,");
+    says(&map(&path("many.npz")), "arr_19 and 3 more");
+    says(&map(&path("many.npz/lost")), "arr_19 and 3 more");
+    advises(&map(&path("none.npz")), "which holds no arrays", "np.savez");
+    // A pipe is not read twice.
+    let run =
+        isowarp_with_input(&["run", "map", "--in", "-", "--op", "x", "--out", "-"], &std::fs::read(path("many.npz")).expect("the file"));
+    advises(&lines(&run), "cannot read standard input: it is an archive of arrays", "arrays.npz/arr_0");
 }
 
 #[test]
@@ -444,6 +468,8 @@ fn options_that_make_no_sense_are_refused() {
         says(&of("max(x, y)", "-4", "w_i4.npy"), "-4 is no identity");
         says(&of("min(x, y)", "100", "w_i4.npy"), "100 is no identity of `min(x, y)`, which makes 100 of 100 and 1000");
         says(&of("min(x, y)", "256", "w_u1.npy"), "256 does not fit u8");
+        // Of 8 bits every value is tried.
+        says(&of("min(x, y)", "200", "w_u1.npy"), "200 is no identity of `min(x, y)`, which makes 200 of 200 and 201");
     }
     says(&refused(&["zip", "--in", "-", "--in", "-", "--op", "x + y"]), "one input only");
 }

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{backends, isowarp, npy, refused, save_npy, says, stderr, succeeded};
+use common::{advises, backends, isowarp, npy, refused, save_npy, says, stderr, succeeded};
 
 #[test]
 fn systems_in_files_have_their_solutions() {
@@ -45,6 +45,28 @@ fn systems_in_files_have_their_solutions() {
         assert_eq!(run(&["inv"], &["a.npy"]), (vec![2, 2], vec![-1.0, 0.5, 1.0, -0.25]));
         let (shape, l) = run(&["cholesky"], &["batch.npy"]);
         assert_eq!((shape, &l[..4]), (vec![2, 2, 2], &[2.0, 0.0, 1.0, 2.0][..]));
+    }
+}
+
+#[test]
+fn systems_of_other_types_are_refused_with_those_that_are_taken() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for (descr, size, name) in [("<f2", 2, "f16"), ("|b1", 1, "bool"), ("<i4", 4, "i32"), ("|u1", 1, "u8")] {
+        let path = folder.path().join("a.npy");
+        save_npy(&path, descr, &[2, 2], &vec![0; 4 * size]);
+        let a = path.to_str().expect("text");
+        for verb in ["lu", "cholesky", "inv", "det"] {
+            advises(&refused(&[verb, "--in", a]), &format!("{verb} takes f32 or f64, not {name}"), "map --op x --dtype f32");
+        }
+        for triangle in [&[][..], &["--lower"], &["--upper"]] {
+            let lines = refused(&[&["solve", "--in", a, "--in", a], triangle].concat());
+            advises(&lines, &format!("solve takes f32 or f64, not {name}"), "map --op x --dtype f32");
+        }
+        // As it is advised.
+        let converted = folder.path().join("converted.npy");
+        let out = converted.to_str().expect("text");
+        succeeded(&isowarp(&["run", "map", "--op", "x", "--dtype", "f32", "--in", a, "--out", out]));
+        succeeded(&isowarp(&["run", "det", "--in", out, "--out", out]));
     }
 }
 

@@ -3,7 +3,8 @@
 use super::{Array, Refused, check_length, shape_text};
 use isowarp::element::DType;
 use npyz::{Endianness, NpyHeader, Order, TypeChar};
-use std::io::Read;
+use std::fs::File;
+use std::io::{Read, Seek as _};
 
 /// Longest header that is read; NumPy's own limit for headers it trusts is of this order.
 const MAX_HEADER: u64 = 64 * 1024;
@@ -20,6 +21,16 @@ pub(super) struct Head {
     pub(super) fortran: bool,
     /// Whether elements are complex numbers: the array has real and imaginary parts along a last axis of its own.
     pub(super) complex: bool,
+}
+
+/// First bytes of an archive, of one without files too.
+const ARCHIVES: [&[u8]; 2] = [b"PK\x03\x04", b"PK\x05\x06"];
+
+/// Whether a file is an archive of arrays, by its first bytes, to which it is set back.
+pub(super) fn is_archive(mut file: &File) -> bool {
+    let mut start = [0; 4];
+    let read = file.read_exact(&mut start);
+    file.rewind().is_ok() && read.is_ok() && ARCHIVES.contains(&&start[..])
 }
 
 /// Reads a header. Where the file's size is known, it is checked.

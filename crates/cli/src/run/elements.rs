@@ -13,6 +13,35 @@ pub(super) fn first(inputs: &[Array]) -> Result<&Array> {
     inputs.first().ok_or_else(|| Failure::usage("an input (--in) is missing", "name a .npy file, or - for standard input"))
 }
 
+/// Advice for elements of a type that is not taken.
+const CONVERT: &str = "convert it first, such as `isowarp run map --op x --dtype f32 --in a.npy --out b.npy`";
+
+/// Refuses inputs that are of none of these types, or are truth values: `verb` and what it is that it takes are for the message.
+pub(super) fn of_types(verb: &str, inputs: &[Array], types: &[DType]) -> Result {
+    let Some(other) = inputs.iter().find(|a| a.boolean || !types.contains(&a.dtype)) else { return Ok(()) };
+    let (last, rest) = types.split_last().map_or(("", &[][..]), |(last, rest)| (last.name(), rest));
+    let rest = rest.iter().map(|d| d.name()).collect::<Vec<_>>().join(", ");
+    let known = if rest.is_empty() { last.to_owned() } else { format!("{rest} or {last}") };
+    Err(Failure::usage(format!("{verb} takes {known}, not {}", other.type_name()), CONVERT))
+}
+
+/// Refuses two inputs of different types; truth values are as good as bytes that are 0 or 1.
+pub(super) fn alike(verb: &str, inputs: &[Array]) -> Result {
+    match inputs {
+        [a, b, ..] if a.dtype != b.dtype => {
+            let message = format!("{verb} takes arrays of one type, not {} and {}", a.type_name(), b.type_name());
+            Err(Failure::usage(message, "convert one of them, for instance with `isowarp run map --op x --dtype`"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The types of floats.
+pub(super) const FLOATS: [DType; 3] = [DType::F16, DType::F32, DType::F64];
+
+/// Those of them that compute without being converted.
+pub(super) const WIDE_FLOATS: [DType; 2] = [DType::F32, DType::F64];
+
 /// The shape that --shape or --n asks for, and its elements.
 pub(super) fn elements(args: &RunArgs) -> Result<(Vec<u64>, u64)> {
     let shape = args.shape.clone().unwrap_or_else(|| vec![args.n.unwrap_or(0)]);
@@ -87,7 +116,7 @@ pub(super) fn by(args: &RunArgs, of: &Array) -> Result<SortBy> {
         Some(&[low, high]) if low <= high && high <= width => Ok(order(args).bits(low..high)),
         Some(bits) => {
             let text = bits.iter().map(u32::to_string).collect::<Vec<_>>().join(",");
-            let message = format!("--bits {text} is no range of the {width} bits of {} elements", of.dtype);
+            let message = format!("--bits {text} is no range of the {width} bits of {} elements", of.type_name());
             Err(Failure::usage(message, format!("name the lowest bit, and the one after the highest, such as --bits 0,{width}")))
         }
     }

@@ -39,7 +39,8 @@ Conventions:
 
   Elements of bool files are truth values: !x, x && y, x ? a : b, x == y, x < y; numbers are made of them by u32(x), for + too. What selects, moves and
   sorts them gives bool files, and so do min, max, and, or, xor and expressions that combine them; a sum of them is a count, a product 1 where
-  all hold, both u4. dot of two says whether both hold somewhere.
+  all hold, both u4. dot, gemm, gemv and conv of two say where both hold somewhere; mean gives the share that is true and norm that of zeros and ones,
+  both f8, and sum how many are true, u4. cast, fft, ulp and the solves take no bool.
 
 Files: .npy of f2 f4 f8 i1 i2 i4 i8 u1 u2 u4 u8 or bool, and of fft c8 and c16, of either byte order and in C or Fortran order; arrays.npz/name is the array `name` of
 an archive. The output, little-endian and in C order, is written beside its place and renamed.";

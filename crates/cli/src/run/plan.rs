@@ -31,6 +31,33 @@ pub(crate) enum Part {
     Distances,
 }
 
+/// An `f64` that the host makes of a count.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) enum Finish {
+    /// The count itself.
+    Count,
+    /// Its square root.
+    Root,
+    /// Whether it is not 0, as 0 or 1.
+    Any,
+    /// Its share of a number.
+    Share(u64),
+}
+
+impl Finish {
+    fn of(self, count: u32) -> f64 {
+        let count = f64::from(count);
+        match self {
+            Self::Count => count,
+            Self::Root => count.sqrt(),
+            Self::Any => count.min(1.0),
+            // NumPy's mean of nothing.
+            Self::Share(0) => f64::NAN,
+            Self::Share(n) => count / n as f64,
+        }
+    }
+}
+
 /// Computation of a command line, checked as far as it can be without a device.
 #[derive(Debug)]
 pub(crate) struct Plan {
@@ -45,16 +72,18 @@ pub(crate) struct Plan {
     pub(super) complex: bool,
     /// Uses of the call's results.
     parts: &'static [Part],
+    /// Number to be made of each result, a count.
+    finish: Option<Finish>,
 }
 
 impl Plan {
     pub(super) const fn new(call: Call, shape: Vec<u64>) -> Self {
-        Self { call, variant: None, shape: Some(shape), boolean: false, complex: false, parts: &[Part::Result] }
+        Self { call, variant: None, shape: Some(shape), boolean: false, complex: false, parts: &[Part::Result], finish: None }
     }
 
     /// One line, whose length is known at the end.
     pub(super) const fn counted(call: Call) -> Self {
-        Self { call, variant: None, shape: None, boolean: false, complex: false, parts: &[Part::Result] }
+        Self { call, variant: None, shape: None, boolean: false, complex: false, parts: &[Part::Result], finish: None }
     }
 
     pub(super) fn by(self, variant: Option<Textbook>) -> Self {
@@ -71,6 +100,11 @@ impl Plan {
 
     pub(super) fn giving(self, parts: &'static [Part]) -> Self {
         Self { parts, ..self }
+    }
+
+    /// The same of counts, of which numbers are made.
+    pub(super) fn finished(self, finish: Finish) -> Self {
+        Self { finish: Some(finish), ..self }
     }
 
     /// Uses of the call's results, in their order.
@@ -99,7 +133,17 @@ impl Plan {
         }
         let mut parts: Vec<_> = self.parts.iter().copied().zip(found).collect();
         let at = parts.iter().position(|(part, _)| *part == Part::Result).unwrap_or(0);
-        Ok((parts.remove(at).1, parts))
+        let result = parts.remove(at).1;
+        let result = match self.finish {
+            None => result,
+            // Not every device has f64: these are its words.
+            Some(finish) => {
+                let counts = result.read_blocking()?;
+                let counts = counts.as_chunks::<4>().0.iter().map(|count| finish.of(u32::from_le_bytes(*count)));
+                Buffer::upload(device, DType::U32, &counts.flat_map(f64::to_le_bytes).collect::<Vec<_>>())?
+            }
+        };
+        Ok((result, parts))
     }
 
     /// The same once more, for a measurement: into the result where the pattern can.
@@ -125,7 +169,8 @@ impl Plan {
 
     /// The result's shape and type in a file.
     pub(super) fn head(&self, result: &Buffer) -> Array {
-        of_file(result, self.shape(result.len()), self.boolean)
+        let head = of_file(result, self.shape(result.len()), self.boolean);
+        if self.finish.is_some() { Array { dtype: DType::F64, ..head } } else { head }
     }
 }
 

@@ -3,6 +3,7 @@
 use crate::args::{BlocksArg, BorderArg};
 use crate::failure::{Failure, Result};
 use crate::npy::Array;
+use crate::run::elements::{WIDE_FLOATS, alike, of_types};
 use crate::run::options::{self, RunArgs};
 use crate::run::plan::Plan;
 use crate::run::registry::{Inputs, Verb};
@@ -64,6 +65,12 @@ fn convolution(args: &RunArgs, inputs: &[Array]) -> Result<Plan> {
             "both have 1 or 2 axes, or 3 to 5 of which the first are batch and channels, filters and channels",
         ));
     }
+    if args.windows.by_transforms {
+        of_types("conv --fft", inputs, &WIDE_FLOATS)?;
+    }
+    alike(args.verb.name, inputs)?;
+    // As NumPy's: whether both hold somewhere.
+    let boolean = image.boolean && filter.boolean;
     // Up to two axes are those of one channel.
     let parts = |shape: &[u64]| match shape {
         [batch, channels, rest @ ..] if !rest.is_empty() => ([*batch, *channels], rest.to_vec()),
@@ -94,5 +101,5 @@ fn convolution(args: &RunArgs, inputs: &[Array]) -> Result<Plan> {
     };
     let shape = of.shape(&Cpu::new())?;
     let shape = if image.shape.len() > 2 { shape } else { shape[2..].to_vec() };
-    Ok(Plan::new(Call::Convolve(of), shape))
+    Ok(Plan::new(Call::Convolve(of), shape).boolean(boolean))
 }

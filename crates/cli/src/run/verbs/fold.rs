@@ -1,14 +1,14 @@
 //! Reductions and scans.
 
 use crate::args::{Ord, OrderArg};
-use crate::failure::Result;
+use crate::failure::{Failure, Result};
 use crate::npy::Array;
-use crate::run::elements::{carried, checked, condition, first, lines, stays_truth};
+use crate::run::elements::{FLOATS, WIDE_FLOATS, alike, carried, checked, condition, first, lines, of_types, stays_truth};
 use crate::run::options::{self, RunArgs};
-use crate::run::plan::{Part, Plan};
+use crate::run::plan::{Finish, Part, Plan};
 use crate::run::registry::{Inputs, Verb};
 use clap::Arg;
-use isowarp::dynamic::{Call, ExactSum, Norm, Over, Question};
+use isowarp::dynamic::{Call, ExactSum, Norm, Operator, Over, Question};
 use isowarp::patterns::SumOrder;
 use isowarp::patterns::window::count;
 use isowarp_textbook::{ReduceVariant, ScanVariant, Textbook};
@@ -25,7 +25,7 @@ pub(super) const VERBS: &[Verb] = &[
     },
     Verb {
         name: "sum",
-        about: "The sum of floats in an order of evaluation that others have: NumPy's pairs (the default), a loop's, or with a correction; or without any",
+        about: "The sum of floats in an order of evaluation that others have: NumPy's pairs (the default), a loop's, or with a correction; or without any. Of a bool file how many are true",
         example: "--exact --axis 0 --in a.npy --out b.npy",
         inputs: Inputs::ONE,
         options: &[options::order, options::axis, || options::exact().conflicts_with("order")],
@@ -38,7 +38,10 @@ pub(super) const VERBS: &[Verb] = &[
         example: "--in a.npy --in b.npy --out distances.npy",
         inputs: Inputs::TWO,
         options: &[],
-        plan: |_, inputs| Ok(Plan::new(Call::Ulp, first(inputs)?.shape.clone()).giving(&[Part::Result, Part::Distances])),
+        plan: |args, inputs| {
+            of_types(args.verb.name, inputs, &WIDE_FLOATS)?;
+            Ok(Plan::new(Call::Ulp, first(inputs)?.shape.clone()).giving(&[Part::Result, Part::Distances]))
+        },
         bench: "ulp/distances",
     },
     Verb {
@@ -70,23 +73,16 @@ pub(super) const VERBS: &[Verb] = &[
     },
     Verb {
         name: "norm",
-        about: "A norm of floats (--ord)",
+        about: "A norm of floats (--ord), or of truth values as zeros and ones, f8",
         example: "--ord inf --in a.npy --out norm.npy",
         inputs: Inputs::ONE,
         options: &[options::ord],
-        plan: |args, _| {
-            let which = args.ord.map_or(Norm::Two, |ord| match ord {
-                Ord::One => Norm::One,
-                Ord::Two => Norm::Two,
-                Ord::Inf => Norm::Inf,
-            });
-            Ok(Plan::new(Call::Norm(which), vec![1]))
-        },
+        plan: norm,
         bench: "reduce/norm",
     },
     Verb {
         name: "mean",
-        about: "The mean of floats; with --exact the sum is exact and the mean rounded once, along --axis too",
+        about: "The mean of floats, or the share of a bool file's elements that are true, f8; with --exact the sum is exact and the mean rounded once, along --axis too",
         example: "--in a.npy --out mean.npy",
         inputs: Inputs::ONE,
         options: &[options::exact, || options::axis().requires("exact")],
@@ -146,8 +142,18 @@ fn scan_variant() -> Arg {
     options::variant(ScanVariant::ALL.map(ScanVariant::name))
 }
 
+/// How many elements of a bool file are true, in each line.
+fn how_many(over: Over, shape: Vec<u64>) -> Result<Plan> {
+    let op = Operator::named("count").ok_or_else(|| Failure::defect("there is no count"))?;
+    Ok(Plan::new(Call::Reduce { op, over }, shape))
+}
+
 fn sum(args: &RunArgs, inputs: &[Array]) -> Result<Plan> {
     let (over, shape) = lines(args, first(inputs)?)?;
+    if first(inputs)?.boolean {
+        return how_many(over, shape);
+    }
+    of_types(args.verb.name, inputs, &FLOATS)?;
     if args.exact {
         return Ok(Plan::new(Call::Exact(ExactSum::Sum, over), shape));
     }
@@ -160,6 +166,20 @@ fn sum(args: &RunArgs, inputs: &[Array]) -> Result<Plan> {
     Ok(Plan::new(Call::OrderedSum(order, over), shape))
 }
 
+fn norm(args: &RunArgs, inputs: &[Array]) -> Result<Plan> {
+    let truth = first(inputs)?.boolean;
+    let (which, of_truth) = match args.ord {
+        Some(Ord::One) => (Norm::One, Finish::Count),
+        Some(Ord::Two) | None => (Norm::Two, Finish::Root),
+        Some(Ord::Inf) => (Norm::Inf, Finish::Any),
+    };
+    if truth {
+        return Ok(how_many(Over::Whole, vec![1])?.finished(of_truth));
+    }
+    of_types(args.verb.name, inputs, &FLOATS)?;
+    Ok(Plan::new(Call::Norm(which), vec![1]))
+}
+
 fn reduce(args: &RunArgs, inputs: &[Array]) -> Result<Plan> {
     let input = first(inputs)?;
     let op = checked(args, input)?;
@@ -170,6 +190,13 @@ fn reduce(args: &RunArgs, inputs: &[Array]) -> Result<Plan> {
 }
 
 fn mean(args: &RunArgs, inputs: &[Array]) -> Result<Plan> {
+    let input = first(inputs)?;
+    if input.boolean {
+        let (over, shape) = lines(args, input)?;
+        let n = if let Over::Axis(shape, axis) = &over { shape[*axis] } else { input.len() };
+        return Ok(how_many(over, shape)?.finished(Finish::Share(n)));
+    }
+    of_types(args.verb.name, inputs, &FLOATS)?;
     if !args.exact {
         return Ok(Plan::new(Call::Mean, vec![1]));
     }
@@ -181,6 +208,10 @@ fn dot(args: &RunArgs, inputs: &[Array]) -> Result<Plan> {
     // As NumPy's: whether both hold somewhere.
     if inputs.len() == 2 && inputs.iter().all(|a| a.boolean) {
         return Ok(Plan::new(Call::Ask(Question::Any, condition("x && y", inputs)?), vec![1]).boolean(true));
+    }
+    alike(args.verb.name, inputs)?;
+    if args.exact {
+        of_types("dot --exact", inputs, &WIDE_FLOATS)?;
     }
     let call = if args.exact { Call::Exact(ExactSum::Dot, Over::Whole) } else { Call::Dot };
     Ok(Plan::new(call, vec![1]))

@@ -2,7 +2,7 @@
 
 use crate::failure::{Failure, Result};
 use crate::npy::Array;
-use crate::run::elements::{axis, first};
+use crate::run::elements::{WIDE_FLOATS, axis, first, of_types};
 use crate::run::options::{self, RunArgs};
 use crate::run::plan::Plan;
 use crate::run::registry::{Inputs, Verb};
@@ -26,6 +26,7 @@ fn axis_of_points() -> clap::Arg {
 
 fn transform(args: &RunArgs, inputs: &[Array]) -> Result<Plan> {
     let x = first(inputs)?;
+    of_types(args.verb.name, inputs, &WIDE_FLOATS)?;
     let pairs = !args.real || args.inverse;
     let shape = match x.shape.split_last() {
         Some((2, numbers)) if pairs => numbers.to_vec(),

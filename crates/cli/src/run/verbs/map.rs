@@ -70,13 +70,16 @@ fn cast(args: &RunArgs, inputs: &[Array]) -> Result<Plan> {
                 Some(RoundingArg::ToOdd) => Rounding::ToOdd,
             };
             if input.boolean || !input.dtype.ty().is_float() {
-                return Err(Failure::usage(format!("--to is for floats, not {}", input.dtype), "say --from for codes"));
+                return Err(Failure::usage(format!("--to is for floats, not {}", input.type_name()), "say --from for codes"));
             }
             Call::Encode(format.rounding(rounding), of_seed.then(|| Random::new(args.seed.unwrap_or(0))))
         }
         (None, Some(format)) => {
             if input.boolean || input.dtype.ty() != Ty::U32 {
-                return Err(Failure::usage(format!("--from is for codes in u8, u16 or u32, not {}", input.dtype), "say --to for floats"));
+                return Err(Failure::usage(
+                    format!("--from is for codes in u8, u16 or u32, not {}", input.type_name()),
+                    "say --to for floats",
+                ));
             }
             Call::Decode(format, args.dtype.as_deref().map_or(Ok(DType::F32), dtype)?)
         }

@@ -3,6 +3,7 @@
 use crate::args::BlocksArg;
 use crate::failure::{Failure, Result};
 use crate::npy::Array;
+use crate::run::elements::alike;
 use crate::run::options::{self, RunArgs};
 use crate::run::plan::Plan;
 use crate::run::registry::{Inputs, Verb};
@@ -43,6 +44,17 @@ fn sides(array: &Array, transposed: bool, which: &str) -> Result<(Option<u64>, [
     Ok((batch, if transposed { [columns, rows] } else { [rows, columns] }))
 }
 
+/// The plan of a product. Of two bool files it says where a row and a column both hold somewhere, as NumPy's does.
+fn planned(args: &RunArgs, inputs: &[Array], of: Product, shape: Vec<u64>) -> Result<Plan> {
+    alike(args.verb.name, inputs)?;
+    if inputs.get(2).is_some_and(|c| c.boolean) {
+        let message = format!("{} adds numbers, and the third input is of bool", args.verb.name);
+        return Err(Failure::usage(message, "convert it first, for instance with `isowarp run map --op x --dtype u32`"));
+    }
+    let boolean = inputs.len() == 2 && inputs.iter().all(|a| a.boolean) && args.factor.is_none();
+    Ok(Plan::new(Call::Product(product(args, inputs, of)?), shape).boolean(boolean))
+}
+
 fn product(args: &RunArgs, inputs: &[Array], of: Product) -> Result<Product> {
     if args.beta.is_some() && inputs.len() < 3 {
         return Err(Failure::usage("--beta multiplies a third input, and there is none", "add --in c.npy"));
@@ -66,7 +78,7 @@ fn gemm(args: &RunArgs, inputs: &[Array]) -> Result<Plan> {
     let shape = of_a.or(of_b).into_iter().chain([m, n]).collect();
     added(inputs, &shape)?;
     let of = Product { shape: [m, n, k], batch: [of_a, of_b], transposed, alpha: None, beta: 0.0, order: ProductOrder::Blocks };
-    Ok(Plan::new(Call::Product(product(args, inputs, of)?), shape))
+    planned(args, inputs, of, shape)
 }
 
 fn gemv(args: &RunArgs, inputs: &[Array]) -> Result<Plan> {
@@ -80,7 +92,7 @@ fn gemv(args: &RunArgs, inputs: &[Array]) -> Result<Plan> {
     added(inputs, &shape)?;
     let transposed = [args.transposed_a, false];
     let of = Product { shape: [m, 1, k], batch: [None; 2], transposed, alpha: None, beta: 0.0, order: ProductOrder::Blocks };
-    Ok(Plan::new(Call::Product(product(args, inputs, of)?), shape))
+    planned(args, inputs, of, shape)
 }
 
 fn fits(columns: u64, rows: u64) -> Result {

@@ -3,6 +3,7 @@
 use crate::args::PivotsArg;
 use crate::failure::{Failure, Result};
 use crate::npy::Array;
+use crate::run::elements::{WIDE_FLOATS, of_types};
 use crate::run::options::{self, RunArgs};
 use crate::run::plan::{Part, Plan};
 use crate::run::registry::{Inputs, Verb};
@@ -22,7 +23,7 @@ pub(super) const VERBS: &[Verb] = &[
     },
     Verb {
         name: "lu",
-        about: "The factors of matrices with their rows in the order of the pivots, P A = L U: L is below the diagonal, without its ones",
+        about: "The factors of matrices with their rows in the order of the pivots, P A = L U: L is below the diagonal, without its ones; f4 or f8",
         example: "--in a.npy --out lu.npy --permutation rows.npy",
         inputs: Inputs::ONE,
         options: &[options::pivots, options::permutation, options::status],
@@ -31,7 +32,7 @@ pub(super) const VERBS: &[Verb] = &[
     },
     Verb {
         name: "cholesky",
-        about: "The lower factor of symmetric positive definite matrices, A = L L'; the lower triangle is read",
+        about: "The lower factor of symmetric positive definite matrices, A = L L'; the lower triangle is read; f4 or f8",
         example: "--in a.npy --out l.npy",
         inputs: Inputs::ONE,
         options: &[options::status],
@@ -40,7 +41,7 @@ pub(super) const VERBS: &[Verb] = &[
     },
     Verb {
         name: "inv",
-        about: "The inverses of square matrices",
+        about: "The inverses of square matrices; f4 or f8",
         example: "--in a.npy --out inverse.npy",
         inputs: Inputs::ONE,
         options: &[options::pivots, options::status],
@@ -49,7 +50,7 @@ pub(super) const VERBS: &[Verb] = &[
     },
     Verb {
         name: "det",
-        about: "The determinants of square matrices",
+        about: "The determinants of square matrices; f4 or f8",
         example: "--in a.npy --out det.npy",
         inputs: Inputs::ONE,
         options: &[options::pivots],
@@ -86,6 +87,7 @@ fn square(inputs: &[Array]) -> Result<(Option<u64>, u64)> {
 
 fn alone(args: &RunArgs, inputs: &[Array], kind: SolveKind, parts: &'static [Part]) -> Result<Plan> {
     let (batch, n) = square(inputs)?;
+    of_types(args.verb.name, inputs, &WIDE_FLOATS)?;
     let shape = batch.into_iter().chain(if kind == SolveKind::Determinant { vec![] } else { vec![n, n] }).collect();
     let of = Solving { kind, pivoting: pivoting(args), n, rights: 0, batch: [batch, None] };
     Ok(Plan::new(Call::Solve(of), shape).giving(parts))
@@ -94,6 +96,7 @@ fn alone(args: &RunArgs, inputs: &[Array], kind: SolveKind, parts: &'static [Par
 fn solve(args: &RunArgs, inputs: &[Array]) -> Result<Plan> {
     let [_, b] = inputs else { return Err(Failure::usage("solve takes two inputs", "add --in b.npy")) };
     let (batch, n) = square(inputs)?;
+    of_types(args.verb.name, inputs, &WIDE_FLOATS)?;
     // Right-hand sides of a batch have its axis; one alone is a vector.
     let (of_b, rights) = match (b.shape[..].as_ref(), batch) {
         ([rows], _) if *rows == n => (None, 1),

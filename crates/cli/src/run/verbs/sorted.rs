@@ -108,7 +108,7 @@ fn same_type(args: &RunArgs, what: &str, a: &Array, b: &Array) -> Result {
         return Ok(());
     }
     let name = if what == "values" { "merge --by-key" } else { args.verb.name };
-    let message = format!("{name} takes {what} of one type, not {} and {}", a.dtype, b.dtype);
+    let message = format!("{name} takes {what} of one type, not {} and {}", a.type_name(), b.type_name());
     Err(Failure::usage(message, "convert one of them, for instance with `isowarp run map --op x --dtype`"))
 }
 
@@ -125,7 +125,7 @@ fn merge(args: &RunArgs, inputs: &[Array]) -> Result<Plan> {
             return Err(Failure::usage("a variant of a merge is for the order of values", "leave --variant out, or --op and --by-key"));
         }
         if !matches!(a.dtype, DType::U32 | DType::I32 | DType::F32) {
-            let message = format!("a variant of a merge takes u32, i32 and f32, not {}", a.dtype);
+            let message = format!("a variant of a merge takes u32, i32 and f32, not {}", a.type_name());
             return Err(Failure::usage(message, "convert the arrays, or leave --variant out"));
         }
         let plan = Plan::new(Call::Merge(order(args).into()), shape).by(Some(Textbook::Merge(variant)));
