@@ -1,13 +1,13 @@
 //! Types: what each node is, from the operands up; then what literals and the index become, from the result down.
 
-use super::names::{self, Builtin};
+use super::names::Builtin;
 use super::tree::{Form, Id, Infix, Item, Kind, Number, Prefix, Tree, What};
 use super::{Fault, INPUTS};
 use crate::element::Ty;
 
-/// Settles the type of every node.
-pub(super) fn check(mut tree: Tree, inputs: &[Ty], index: Option<Ty>, result: Option<Ty>) -> Result<Tree, Fault> {
-    let rules = Rules { inputs, index };
+/// Settles the type of every node of a text.
+pub(super) fn check(mut tree: Tree, text: &str, inputs: &[Ty], index: Option<Ty>, result: Option<Ty>) -> Result<Tree, Fault> {
+    let rules = Rules { text, inputs, index };
     for id in 0..tree.items.len() {
         let (kind, operands) = rules.kind(&tree, id)?;
         (tree.items[id].kind, tree.items[id].operands) = (kind, operands);
@@ -19,7 +19,7 @@ pub(super) fn check(mut tree: Tree, inputs: &[Ty], index: Option<Ty>, result: Op
         if let Kind::Is(ty) = tree.items[id].kind {
             tree.items[id].ty = ty;
         }
-        fits(&tree.items[id])?;
+        fits(&tree.items[id], text)?;
         for (child, ty) in rules.operand_types(&tree, id) {
             tree.items[child].ty = ty;
         }
@@ -28,6 +28,7 @@ pub(super) fn check(mut tree: Tree, inputs: &[Ty], index: Option<Ty>, result: Op
 }
 
 struct Rules<'a> {
+    text: &'a str,
     inputs: &'a [Ty],
     index: Option<Ty>,
 }
@@ -46,7 +47,7 @@ impl Rules<'_> {
             What::Input(k) => own(Kind::Is(self.input(item.at, *k)?)),
             What::Index if self.index.is_none() => Err(Fault::new(item.at, "there is no index `i` in this operator")),
             What::Index => own(Kind::Whole { index: true }),
-            What::Prefix(op, a) => own(prefix(item.at, *op, kind(*a))?),
+            What::Prefix(op, a) => own(prefix((item.at, written(self.text, item.at)), *op, kind(*a))?),
             What::Infix(op, a, b) => {
                 let [a, b] = compared(*op, [&tree.items[*a], &tree.items[*b]]);
                 infix(item.at, *op, a, b)
@@ -54,7 +55,7 @@ impl Rules<'_> {
             What::Select(c, a, b) => own(select(item.at, "? :", [kind(*c), kind(*a), kind(*b)])?),
             What::Call(function, args) => {
                 let args: Vec<Kind> = args.iter().map(|&a| kind(a)).collect();
-                call(item.at, *function, &args)
+                call((item.at, written(self.text, item.at)), *function, &args)
             }
         }
     }
@@ -162,10 +163,17 @@ fn refuse<T>(at: usize, what: &str, kind: Kind, advice: &str) -> Result<T, Fault
     Err(Fault::new(at, format!("`{what}` is not defined for {}; {advice}", describe(kind))))
 }
 
-fn prefix(at: usize, op: Prefix, a: Kind) -> Result<Kind, Fault> {
+/// A function or an operator of one operand as the text has it: of several names of one, that which was written.
+fn written(text: &str, at: usize) -> &str {
+    let rest = text.get(at..).unwrap_or_default();
+    let name = rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(rest.len());
+    &rest[..name.max(rest.chars().next().map_or(0, char::len_utf8))]
+}
+
+fn prefix((at, sign): (usize, &str), op: Prefix, a: Kind) -> Result<Kind, Fault> {
     match op {
-        Prefix::Neg if is_bool(a) => refuse(at, "-", a, "write `!` for its opposite"),
-        Prefix::Not if is_float(a) => refuse(at, "!", a, "compare it first, or convert it to an integer"),
+        Prefix::Neg if is_bool(a) => refuse(at, sign, a, "write `!` for its opposite"),
+        Prefix::Not if is_float(a) => refuse(at, sign, a, "compare it first, or convert it to an integer"),
         _ => Ok(a),
     }
 }
@@ -216,8 +224,7 @@ fn select(at: usize, what: &str, [c, a, b]: [Kind; 3]) -> Result<Kind, Fault> {
     join(at, what, a, b)
 }
 
-fn call(at: usize, function: Builtin, args: &[Kind]) -> Result<(Kind, Kind), Fault> {
-    let name = names::name(function);
+fn call((at, name): (usize, &str), function: Builtin, args: &[Kind]) -> Result<(Kind, Kind), Fault> {
     if let (Builtin::Select, &[c, a, b]) = (function, args) {
         let kind = select(at, name, [c, a, b])?;
         return Ok((kind, kind));
@@ -250,8 +257,8 @@ fn call(at: usize, function: Builtin, args: &[Kind]) -> Result<(Kind, Kind), Fau
 }
 
 /// Refuses what can only be refused once the type is settled.
-fn fits(item: &Item) -> Result<(), Fault> {
-    let ty = item.ty;
+fn fits(item: &Item, text: &str) -> Result<(), Fault> {
+    let (ty, written) = (item.ty, written(text, item.at));
     let settled = Kind::Is(ty);
     match &item.what {
         What::Number(n) if ty.is_int() && whole(n, ty).is_none() => {
@@ -262,10 +269,10 @@ fn fits(item: &Item) -> Result<(), Fault> {
         What::Infix(op @ (Infix::Rem | Infix::BitAnd | Infix::BitOr | Infix::BitXor | Infix::Shl | Infix::Shr), ..) if ty.is_float() => {
             refuse(item.at, op.symbol(), settled, "write f32(...) around the integer part")
         }
-        What::Prefix(Prefix::Not, _) if ty.is_float() => refuse(item.at, "!", settled, "write f32(...) around the integer part"),
-        What::Call(f @ Builtin::Bits(_), _) if ty.is_float() => refuse(item.at, names::name(*f), settled, "it takes an integer"),
-        What::Call(f @ Builtin::Elementary(_), _) if ty == Ty::F64 => {
-            refuse(item.at, names::name(*f), settled, &format!("write f64({}(f32(...)))", names::name(*f)))
+        What::Prefix(Prefix::Not, _) if ty.is_float() => refuse(item.at, written, settled, "write f32(...) around the integer part"),
+        What::Call(Builtin::Bits(_), _) if ty.is_float() => refuse(item.at, written, settled, "it takes an integer"),
+        What::Call(Builtin::Elementary(_), _) if ty == Ty::F64 => {
+            refuse(item.at, written, settled, &format!("write f64({written}(f32(...)))"))
         }
         _ => Ok(()),
     }

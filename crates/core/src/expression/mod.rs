@@ -74,7 +74,7 @@ pub fn parse(text: &str, inputs: &[Ty], index: Option<Ty>, result: Option<Ty>) -
         let start: String = text.chars().take(32).collect();
         return Err(fault_error(&start, Fault::new(0, format!("the expression is longer than {MAX_TEXT} bytes"))));
     }
-    let checked = lex::tokens(text).and_then(|t| parse::tree(text, &t)).and_then(|t| check::check(t, inputs, index, result));
+    let checked = lex::tokens(text).and_then(|t| parse::tree(text, &t)).and_then(|t| check::check(t, text, inputs, index, result));
     emit::emit(&checked.map_err(|f| fault_error(text, f))?, inputs, index)
 }
 

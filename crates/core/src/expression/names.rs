@@ -155,11 +155,3 @@ fn distance(a: &str, b: &str) -> usize {
     }
     row.last().copied().unwrap_or(0)
 }
-
-/// The name of a function.
-pub(super) fn name(function: Builtin) -> &'static str {
-    match function {
-        Builtin::Elementary(f) => f.name(),
-        other => FUNCTIONS.iter().find(|(_, b)| *b == other).map_or("function", |&(n, _)| n),
-    }
-}
