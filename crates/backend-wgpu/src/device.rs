@@ -86,7 +86,7 @@ impl Wgpu {
                 Err(error) => last = error,
             }
         }
-        Err(last)
+        Err(faults::starved(last))
     }
 
     /// Opens one of [`crate::adapters`].

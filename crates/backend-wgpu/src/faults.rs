@@ -68,6 +68,38 @@ pub(crate) async fn open<T>(work: impl Future<Output = Result<T>>) -> Result<T> 
             .unwrap_or_else(|panic| Poll::Ready(Err(Error::Unavailable { backend: "wgpu", reason: format!("the driver failed: {panic}") })))
     })
     .await
+    .map_err(starved)
+}
+
+/// Threads that drivers may start beside one for each processor, which software adapters have.
+const DRIVERS_THREADS: usize = 8;
+
+/// Names the cause of a failed opening where the system grants no threads, which drivers do not say.
+pub(crate) fn starved(error: Error) -> Error {
+    let (Error::Unavailable { reason, .. } | Error::DeviceLost { reason }) = &error else { return error };
+    if reason.contains(NO_THREADS) {
+        return error;
+    }
+    match no_threads(std::thread::available_parallelism().map_or(1, usize::from) + DRIVERS_THREADS) {
+        Some(why) => Error::Unavailable { backend: "wgpu", reason: format!("{NO_THREADS} ({why}), and drivers need some: {reason}") },
+        None => error,
+    }
+}
+
+/// Start of a reason that is the limit on threads.
+const NO_THREADS: &str = "the system grants no further threads";
+
+/// Why so many threads at once cannot be started, if it is that there may not be more.
+fn no_threads(count: usize) -> Option<std::io::Error> {
+    let gate = Mutex::new(());
+    let closed = gate.lock();
+    std::thread::scope(|scope| {
+        let wait = || drop(gate.lock());
+        let refused = (0..count).find_map(|_| std::thread::Builder::new().spawn_scoped(scope, wait).err());
+        // Those that were started end before the scope does.
+        drop(closed);
+        refused.filter(|e| e.kind() == std::io::ErrorKind::WouldBlock)
+    })
 }
 
 fn words(payload: &(dyn Any + Send)) -> String {

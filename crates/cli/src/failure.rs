@@ -148,6 +148,10 @@ fn advice(e: &Error, on_cpu: bool) -> Option<&'static str> {
     let elsewhere = |on_gpu, help| if on_cpu { help } else { on_gpu };
     Some(match e {
         Error::Unavailable { reason, .. } if reason.contains("built without") => "build with that feature, or use `--backend auto`",
+        Error::Unavailable { reason, .. } if reason.contains("grants no further threads") => {
+            "raise the limit on processes and threads (`ulimit -u`, or the control group's), or use `--backend cpu`"
+        }
+        Error::Unavailable { reason, .. } if reason.contains("`ulimit -v`") => "raise that limit, or use `--backend cpu`",
         Error::Unavailable { backend: "cuda", .. } => "install the NVIDIA driver, or use `--backend auto`",
         Error::Unavailable { backend: "wgpu", .. } => {
             "install a Vulkan driver (for a processor: the package mesa-vulkan-drivers), or use `--backend cpu`"
@@ -250,6 +254,7 @@ mod tests {
             Error::Unavailable { backend: "cuda", reason: text() },
             Error::Unavailable { backend: "wgpu", reason: text() },
             Error::Unavailable { backend: "auto", reason: text() },
+            Error::Unavailable { backend: "wgpu", reason: "the system grants no further threads".to_owned() },
             Error::Unavailable { backend: "cuda", reason: "isowarp was built without the feature `cuda`".to_owned() },
             Error::UnknownBackend { name: text() },
             Error::WrongDevice { what },

@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{command, lines_of_failure, npy, save_npy, stderr, succeeded};
+use common::{backends, command, lines_of_failure, npy, save_npy, stderr, succeeded};
 use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -210,6 +210,29 @@ fn a_limit_on_threads_gives_fewer_threads() {
         );
         succeeded(&run);
         assert!(run.stdout == whole.stdout && run.stderr.is_empty(), "{limit}: {}", stderr(&run));
+    }
+}
+
+/// Checks that a driver which starts no threads is not taken for one that is missing.
+#[test]
+fn a_limit_on_threads_that_a_driver_lacks_is_named() {
+    if !backends().iter().any(|backend| backend == "wgpu") {
+        return;
+    }
+    let folder = Folder::new();
+    folder.words("x.npy", 1);
+    fs::copy(env!("CARGO_BIN_EXE_isowarp"), folder.path("isowarp")).expect("a copy");
+    let open = <fs::Permissions as std::os::unix::fs::PermissionsExt>::from_mode(0o755);
+    fs::set_permissions(folder.0.path(), open).expect("a folder of ours");
+    for limit in [1, 2, 3] {
+        let run = bound(folder.0.path(), &format!("ulimit -u {limit}; exec ./isowarp run scan --in x.npy --out - --backend wgpu"));
+        // An adapter that is no processor may need no thread.
+        if run.status.success() {
+            continue;
+        }
+        let lines = lines_of_failure(&run);
+        assert!(lines[0].contains("the system grants no further threads") && lines[1].contains("ulimit -u"), "{limit}: {lines:?}");
+        assert!(!lines[1].contains("install"), "{lines:?}");
     }
 }
 
