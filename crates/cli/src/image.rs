@@ -1,5 +1,6 @@
 //! `isowarp image`: filters over image files.
 
+mod beside;
 mod filter;
 mod jpeg;
 mod metadata;

@@ -132,6 +132,97 @@ fn profiles_gamma_and_resolution_are_kept_or_named() {
     assert_eq!(chunk(&fs::read(out).expect("the file"), b"iCCP"), None, "a profile of inks is none of RGB");
 }
 
+/// What is said of a file of these bytes, in the words after the output's name.
+#[track_caller]
+fn left_out(bytes: &[u8], input: &str) -> String {
+    let dir = tempfile::tempdir().expect("a directory");
+    let (from, to) = (dir.path().join(input), dir.path().join("out.png"));
+    fs::write(&from, bytes).expect("a file");
+    let run = identity(&from, &to);
+    succeeded(&run);
+    let said = stderr(&run);
+    assert!(said.is_empty() || said.lines().count() == 1, "{said}");
+    said.strip_prefix("warning: the PNG file is without ").map_or(said.clone(), |rest| rest.trim().to_owned())
+}
+
+/// A chunk of a PNG file, before its last one.
+fn with_chunk(png: &[u8], name: &[u8; 4], body: &[u8]) -> Vec<u8> {
+    let crc = name.iter().chain(body).fold(!0u32, |crc, &byte| {
+        (0..8).fold(crc ^ u32::from(byte), |crc, _| if crc & 1 == 1 { crc >> 1 ^ 0xedb8_8320 } else { crc >> 1 })
+    });
+    let (before, end) = png.split_at(png.len() - 12);
+    [before, &(body.len() as u32).to_be_bytes(), name, body, &(!crc).to_be_bytes(), end].concat()
+}
+
+#[test]
+fn bytes_after_the_end_of_an_image_are_named_with_its_own_format() {
+    for (name, format) in
+        [("upright.png", "PNG"), ("whole.jpg", "JPEG"), ("still.gif", "GIF"), ("still.webp", "WebP"), ("still.bmp", "BMP")]
+    {
+        let bytes = fs::read(file(name)).expect("a file");
+        assert!(!left_out(&bytes, name).contains("after the end"), "{name}");
+        for further in [1, 5] {
+            let s = if further == 1 { "" } else { "s" };
+            let said = left_out(&[bytes.clone(), vec![b'x'; further]].concat(), name);
+            assert!(said.ends_with(&format!("the {further} byte{s} after the end of the {format} image")), "{name}: {said}");
+        }
+    }
+}
+
+#[test]
+fn texts_and_comments_that_are_not_kept_are_named() {
+    let png = fs::read(file("upright.png")).expect("a file");
+    let text = with_chunk(&png, b"tEXt", b"Title\0A picture");
+    assert_eq!(left_out(&text, "text.png"), "texts (tEXt)");
+    let more = with_chunk(&with_chunk(&text, b"tEXt", b"Author\0me"), b"iTXt", b"Title\0\0\0\0\0more");
+    assert_eq!(left_out(&more, "texts.png"), "texts (tEXt, iTXt)");
+    assert_eq!(left_out(&with_chunk(&png, b"iTXt", b"XML:com.adobe.xmp\0\0\0\0\0<x/>"), "xmp.png"), "XMP metadata");
+    assert_eq!(left_out(&with_chunk(&png, b"tIME", &[7, 234, 11, 28, 1, 2, 3]), "time.png"), "other chunks (tIME)");
+    let jpeg = fs::read(file("whole.jpg")).expect("a file");
+    assert_eq!(left_out(&[&jpeg[..2], b"\xff\xfe\0\x06text", &jpeg[2..]].concat(), "comment.jpg"), "comments");
+    let gif = fs::read(file("still.gif")).expect("a file");
+    let (before, end) = gif.split_at(gif.len() - 1);
+    assert_eq!((end, left_out(&[before, b"\x21\xfe\x04text\0", end].concat(), "comment.gif").as_str()), (&b";"[..], "comments"));
+}
+
+/// A TIFF file of one grey pixel, with these further entries: a tag, TIFF's type of it, its number and its value.
+fn tiff_of(further: &[(u16, u16, u32, u32)]) -> Vec<u8> {
+    let usual =
+        [(256, 4, 1, 1), (257, 4, 1, 1), (258, 4, 1, 8), (259, 4, 1, 1), (262, 4, 1, 1), (273, 4, 1, 8), (278, 4, 1, 1), (279, 4, 1, 1)];
+    let mut entries = [&usual[..], further].concat();
+    entries.sort_unstable();
+    let mut bytes =
+        [b"II*\0".as_slice(), &16u32.to_le_bytes(), &[200, 0, 0, 0, 0, 0, 0, 0], &(entries.len() as u16).to_le_bytes()].concat();
+    for (tag, kind, count, value) in entries {
+        bytes.extend([tag.to_le_bytes(), kind.to_le_bytes()].concat());
+        bytes.extend([count.to_le_bytes(), value.to_le_bytes()].concat());
+    }
+    bytes.extend([0; 4]);
+    bytes
+}
+
+#[test]
+fn texts_of_a_tiff_file_are_named_and_its_resolution_is_kept_or_named() {
+    assert_eq!(left_out(&tiff_of(&[]), "plain.tiff"), "");
+    let text = u32::from_le_bytes(*b"me\0\0");
+    let texts = [(270, 2, 3, text), (315, 2, 3, text), (33_432, 2, 3, text)];
+    assert_eq!(left_out(&tiff_of(&texts), "texts.tiff"), "texts (description, artist, copyright)");
+    for name in ["still.tiff", "still.bmp"] {
+        for extension in ["tiff", "bmp", "webp"] {
+            assert!(copied(name, extension).2.contains("the resolution"), "{name} {extension}");
+        }
+    }
+    // Pixels that are not square.
+    let mut gif = fs::read(file("still.gif")).expect("a file");
+    gif[12] = 113;
+    let dir = tempfile::tempdir().expect("a directory");
+    let (from, to) = (dir.path().join("wide.gif"), dir.path().join("out.png"));
+    fs::write(&from, gif).expect("a file");
+    succeeded(&identity(&from, &to));
+    // Twice as wide as high: half as many across.
+    assert_eq!(chunk(&fs::read(to).expect("the file"), b"pHYs"), Some(vec![0, 0, 0, 64, 0, 0, 0, 128, 0]));
+}
+
 fn profile_of(path: &Path) -> Option<Vec<u8>> {
     // Within the limits that it sets, the reader for every format finds none in a TIFF file.
     if path.extension().is_some_and(|e| e == "tiff") {

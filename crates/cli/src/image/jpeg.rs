@@ -16,6 +16,7 @@ pub(super) type Result<T = ()> = std::result::Result<T, String>;
 pub(super) struct Seen {
     pub(super) components: usize,
     pub(super) resolution: Option<Resolution>,
+    pub(super) has_comments: bool,
     /// Bytes after the end of the image.
     pub(super) behind: usize,
 }
@@ -65,7 +66,11 @@ pub(super) fn walk(bytes: &[u8]) -> Result<Seen> {
             0xe0 => walk.application()?,
             0xc3 | 0xc5..=0xc7 | 0xc9..=0xcf => return Err("lossless, hierarchical and arithmetic JPEG are not supported".to_owned()),
             0xdc => return Err("JPEG files whose height comes behind the image are not supported".to_owned()),
-            0xdb | 0xe1..=0xef | 0xfe => walk.segment().map(drop)?,
+            0xfe => {
+                walk.segment()?;
+                walk.seen.has_comments = true;
+            }
+            0xdb | 0xe1..=0xef => walk.segment().map(drop)?,
             other => return Err(format!("the marker ff{other:02x} is out of place")),
         }
     }

@@ -1,7 +1,7 @@
 //! Reading image files, whole or not at all.
 
 use super::metadata::{Metadata, Resolution};
-use super::{Picture, jpeg, turn};
+use super::{Picture, beside, jpeg, turn};
 use crate::failure::{Failure, Result};
 use ::image::codecs::{bmp::BmpDecoder, gif::GifDecoder, jpeg::JpegDecoder, tiff::TiffDecoder, webp::WebPDecoder};
 use ::image::metadata::Orientation;
@@ -106,7 +106,8 @@ fn decoded(bytes: &[u8]) -> Read_<Picture> {
             // The headers that the resolution is in; the oldest one has none.
             let at = |k: usize| bytes.get(k..k + 4).and_then(|b| b.first_chunk()).map_or(0, |b| u32::from_le_bytes(*b));
             let resolution = if at(14) >= 40 { Resolution::of_metres([at(38), at(42)]) } else { None };
-            through(BmpDecoder::new(Cursor::new(bytes)).map_err(damaged)?, Metadata { resolution, ..Metadata::default() })
+            let metadata = Metadata { resolution, lost: beside::bmp(bytes), ..Metadata::default() };
+            through(BmpDecoder::new(Cursor::new(bytes)).map_err(damaged)?, metadata)
         }
         ImageFormat::Gif => gif_file(bytes),
         _ => webp_file(bytes),
@@ -204,7 +205,7 @@ fn png_file(bytes: &[u8]) -> Read_<Picture> {
         srgb: info.srgb,
         gamma: info.gama_chunk,
         chromaticities: info.chrm_chunk,
-        lost: Vec::new(),
+        lost: beside::png(bytes),
     };
     if info.coding_independent_code_points.is_some() {
         metadata.lost.push("the colour space's code points (cICP)".to_owned());
@@ -216,9 +217,8 @@ fn png_file(bytes: &[u8]) -> Read_<Picture> {
 fn jpeg_file(bytes: &[u8]) -> Read_<Picture> {
     let seen = jpeg::walk(bytes).map_err(Refused::Damaged)?;
     let mut metadata = Metadata { resolution: seen.resolution, ..Metadata::default() };
-    if seen.behind > 0 {
-        metadata.lost.push(format!("{} bytes behind the image", seen.behind));
-    }
+    metadata.lost.extend(seen.has_comments.then(|| "comments".to_owned()));
+    metadata.lost.extend(beside::after(seen.behind, "JPEG"));
     let mut picture = through(JpegDecoder::new(Cursor::new(bytes)).map_err(damaged)?, metadata)?;
     if seen.components == 4 && picture.metadata.icc.take().is_some() {
         picture.metadata.lost.push("the ICC profile, which is of four inks".to_owned());
@@ -236,6 +236,7 @@ fn tiff_file(bytes: &[u8]) -> Read_<Picture> {
         }
     }
     let inks = matches!(pages.colortype().map_err(damaged)?, tiff::ColorType::CMYK(_));
+    let lost = beside::tiff(&mut pages);
     let mut has_more = false;
     while pages.more_images() {
         pages.next_image().map_err(damaged)?;
@@ -244,7 +245,7 @@ fn tiff_file(bytes: &[u8]) -> Read_<Picture> {
         has_more |= kind & 1 == 0;
     }
     one(has_more)?;
-    let metadata = Metadata { resolution: Resolution::of_tiff(unit, density), ..Metadata::default() };
+    let metadata = Metadata { resolution: Resolution::of_tiff(unit, density), lost, ..Metadata::default() };
     let mut picture = through(TiffDecoder::new(Cursor::new(bytes)).map_err(damaged)?, metadata)?;
     if inks && picture.metadata.icc.take().is_some() {
         picture.metadata.lost.push("the ICC profile, which is of four inks".to_owned());
@@ -263,7 +264,10 @@ fn gif_file(bytes: &[u8]) -> Read_<Picture> {
         count += 1;
     }
     one(count > 1)?;
-    let mut picture = through(GifDecoder::new(Cursor::new(bytes)).map_err(damaged)?, Metadata::default())?;
+    // Pixels that are wider than high are fewer across than down.
+    let resolution = beside::gif_aspect(bytes).and_then(|wide| Resolution::of_jfif(0, [64.0, wide.into()]));
+    let metadata = Metadata { resolution, lost: beside::gif(bytes), ..Metadata::default() };
+    let mut picture = through(GifDecoder::new(Cursor::new(bytes)).map_err(damaged)?, metadata)?;
     // The decoder gives alpha whether there is a transparent colour or not.
     if picture.pixels.as_chunks::<4>().0.iter().all(|p| p[3] == 255) {
         picture.pixels = picture.pixels.as_chunks::<4>().0.iter().flat_map(|p| [p[0], p[1], p[2]]).collect();
@@ -279,7 +283,7 @@ fn webp_file(bytes: &[u8]) -> Read_<Picture> {
     }
     let decoder = WebPDecoder::new(Cursor::new(bytes)).map_err(damaged)?;
     one(decoder.has_animation())?;
-    through(decoder, Metadata::default())
+    through(decoder, Metadata { lost: beside::webp(bytes), ..Metadata::default() })
 }
 
 #[cfg(test)]
