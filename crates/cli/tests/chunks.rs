@@ -359,6 +359,16 @@ fn options_of_chunks_that_make_no_sense_are_refused() {
     for size in ["0", "x", "1.5M", "-1"] {
         says(&["sort", "--in", &x, &format!("--chunk-size={size}")], "is no size");
     }
+    // Too many chunks take long and show nothing: the least size is named, and taken.
+    let n = 40_000u64;
+    let many = folders.input("many.npy", "<u4", &[n], &elements("<u4", 4, n as usize, 3));
+    for verb in [&["sort"][..], &["argsort"], &["histogram", "--bins", "2", "--range", "0,9"], &["select", "--op", "x > 1"], &["unique"]] {
+        let all = [verb, &["--in", &many, "--chunk-size"]].concat();
+        let lines = refused(&folders, &[&all[..], &["1"]].concat(), &[]);
+        assert!(lines[0].contains("--chunk-size 1 is too small for 40000 elements"), "{lines:?}");
+        let least = lines[1].split_once("raise it to ").and_then(|(_, rest)| rest.split(' ').next()).expect("a size");
+        folders.run(&[&all[..], &[least]].concat());
+    }
     says(&["map", "--in", &x, "--op", "x", "--chunk-size", "1K"], "unexpected argument '--chunk-size' found");
     says(&["reduce", "--in", &x, "--temp-dir", "."], "unexpected argument '--temp-dir' found");
     says(&["scan", "--in", &x, "--variant", "coarsened", "--chunk-size", "1K"], "without --by-key and --variant");

@@ -27,6 +27,8 @@ use std::time::Instant;
 const UNKNOWN: u64 = 4 << 30;
 /// The share of the memory that is planned with, in quarters.
 const QUARTERS: u64 = 3;
+/// Chunks of an array at most: each takes a fraction of a millisecond whatever it holds, and every run of a merge has a block of memory.
+const MAX_CHUNKS: u64 = 1 << 14;
 /// Keys of one sort: its indices are `u32`.
 const KEYS: u64 = u32::MAX as u64;
 
@@ -62,7 +64,9 @@ pub(super) fn wanted(args: &RunArgs, device: &Device, plan: &Plan, inputs: &[Arr
     let most = match &args.chunk_size {
         Some(text) => {
             let bytes = crate::bench::size(text)?;
-            each.fit(device, bytes, bytes)
+            let fit = each.fit(device, bytes, bytes);
+            each.enough(text, fit.max(scan::least(&plan.call)), array.len())?;
+            fit
         }
         None if select::streams(&plan.call) => most(device, &each).min(each.fit(device, select::MEMORY, select::MEMORY)),
         None => most(device, &each),
@@ -145,6 +149,18 @@ impl Each {
         };
         // As it was read, as it comes back, and what the allocator keeps between.
         Self { host: size + stored + 2 * values + 8 + beside, device: device_bytes, buffer, limit }
+    }
+
+    /// Refuses a size of chunks, as it was said, by which an array of so many elements is cut into too many.
+    fn enough(&self, text: &str, chunk: u64, elements: u64) -> Result {
+        let least = elements.div_ceil(MAX_CHUNKS);
+        // One element is taken in any case.
+        if chunk.max(1) >= least {
+            return Ok(());
+        }
+        let message =
+            format!("--chunk-size {} is too small for {elements} elements, which it cuts into more than {MAX_CHUNKS} chunks", text.trim());
+        Err(Failure::usage(message, format!("raise it to {} at least; more is faster", least * self.host.max(self.device))))
     }
 
     /// Elements that fit memory of the host and of the device.
@@ -308,6 +324,23 @@ mod tests {
         let plan = plan(sort(SortOrder::Ascending.into(), Sorted::Keys));
         assert!(Each::of(&device, &plan, &of(1 << 40)).fit(&device, u64::MAX, u64::MAX) <= KEYS, "indices of a sort are u32");
         assert!(too_large(&Error::OutOfMemory { requested: 1, available: None }) && !too_large(&Error::Empty { pattern: "sort" }));
+    }
+
+    #[test]
+    fn the_least_size_of_chunks_that_a_refusal_names_is_taken_and_a_byte_less_is_not() {
+        let device = Device::open("cpu".parse().expect("a backend")).expect("the CPU");
+        let sort = plan(Call::Sort { order: SortOrder::Ascending.into(), over: Over::Whole, gives: Sorted::Keys });
+        for elements in [16_385, 1 << 30] {
+            let each = Each::of(&device, &sort, &[Array { shape: vec![elements], dtype: DType::F32, boolean: false, bytes: Vec::new() }]);
+            let of = |bytes: u64| each.enough("1", each.fit(&device, bytes, bytes), elements);
+            let Err(refused) = of(1) else { panic!("a byte is not enough for {elements}") };
+            let text = refused.to_string();
+            let least =
+                text.split_once("raise it to ").and_then(|(_, rest)| rest.split(' ').next()?.parse::<u64>().ok()).expect("a number");
+            assert!(text.contains("--chunk-size 1 is too small") && of(least).is_ok() && of(least - 1).is_err(), "{text}");
+        }
+        let each = Each::of(&device, &sort, &[Array { shape: vec![1], dtype: DType::F32, boolean: false, bytes: Vec::new() }]);
+        assert!(each.enough("1", 0, MAX_CHUNKS).is_ok(), "one element to a chunk");
     }
 
     #[test]

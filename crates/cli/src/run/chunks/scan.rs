@@ -27,6 +27,12 @@ pub(super) fn fits(call: &Call, chunk: u64) -> bool {
     inner == 1 || n.saturating_mul(inner) <= chunk
 }
 
+/// Elements that a chunk has at least: those of a part of a line, or a line that is shorter.
+pub(super) fn least(call: &Call) -> u64 {
+    let Call::Scan { over, .. } = call else { return 1 };
+    line_of(over, u64::MAX).0.min(STEP)
+}
+
 /// Scans the lines of an array, and returns the bytes of the result.
 pub(super) fn scan(
     job: &mut Job<'_>,
