@@ -13,6 +13,7 @@ mod fold;
 mod fourier;
 mod histogram;
 mod moves;
+mod neutral;
 mod operator;
 mod order;
 mod product;

@@ -1,11 +1,11 @@
 //! Combining operators by name or by text.
 
-use super::{single, with_register};
+use super::{neutral, single, with_register};
 use crate::element::{DType, Element as _, Scalar, Ty};
 use crate::error::{Error, Result};
 use crate::expression;
 use crate::ir::{Evaluator, Expr, Func, OpError};
-use crate::ops::{Combine, Max, Min, Product, Sum, combined};
+use crate::ops::{Combine, Max, Min, Product, Sum};
 use std::sync::Arc;
 
 /// Operator of reductions and scans, for element types that are known at run time.
@@ -164,54 +164,11 @@ impl Operator {
         let func = super::of_elements(&func)?;
         let identity = self.identity(ty, dtype)?;
         if let (Identity::Text(_), Some(identity)) = (&self.identity, identity) {
-            with_register!(ty, T => self.check_neutral::<T>(&func, T::from_bits64(identity), self.result(dtype)))?;
+            neutral::check(&func, &self.combine, (ty, identity), self.result(dtype), self.truth)?;
         }
         // The least of nothing has no value, though an exclusive scan can start with the greatest value there is.
         let of_nothing = identity.filter(|_| !matches!(self.identity, Identity::Greatest | Identity::Least));
         Ok(Prepared { func: Arc::new(func), identity, of_nothing, name: self.name })
-    }
-
-    /// Fails for an identity that does not leave a few values as they are: small ones, since an operator may be for values of a kind only, and negative and
-    /// large ones of the type where the operator keeps them so. What a float is may be rounded.
-    fn check_neutral<T: Scalar>(&self, func: &Func, identity: T, dtype: DType) -> Result<()> {
-        let number = |x: i32| match T::TY {
-            Ty::F32 => u64::from((x as f32).to_bits()),
-            Ty::F64 => f64::from(x).to_bits(),
-            Ty::I64 => i64::from(x) as u64,
-            _ => u64::from(x as u32),
-        };
-        let value = |bits: u64| match T::TY {
-            Ty::F32 => f64::from(f32::from_bits(bits as u32)),
-            Ty::F64 => f64::from_bits(bits),
-            Ty::I32 => f64::from(bits as u32 as i32),
-            Ty::I64 => bits as i64 as f64,
-            _ => bits as f64,
-        };
-        let of = |a: T, b: T| combined(func, a, b).to_bits64();
-        // The greatest values are 255 and 127 at least; there are two truth values.
-        let range = match dtype {
-            DType::I8 => -128..=127,
-            DType::U8 => 0..=255,
-            DType::U16 | DType::U32 | DType::U64 => 0..=i32::MAX,
-            _ => i32::MIN..=i32::MAX,
-        };
-        let keeps = |x: i32| {
-            let both = value(of(T::from_bits64(number(x)), T::from_bits64(number(x))));
-            range.contains(&x) && both * f64::from(x) > 0.0 && both.abs() >= f64::from(x).abs()
-        };
-        let values: &[i32] = if self.truth { &[0, 1] } else { &[1, 2, 3, 5, 7] };
-        let further: &[i32] = if self.truth { &[] } else { &[-1, -2, -5, 100, -100, 1000, -1000] };
-        for x in values.iter().copied().chain(further.iter().copied().filter(|&x| keeps(x))) {
-            let (x, bits) = (f64::from(x), number(x));
-            let found = of(identity, T::from_bits64(bits));
-            let is_neutral = if T::TY.is_float() { (value(found) - x).abs() <= 1e-3 * x.abs() } else { found == bits };
-            if !is_neutral {
-                let (found, x) = (T::from_bits64(found), T::from_bits64(bits));
-                let reason = format!("{identity:?} is no identity of `{}`, which makes {found:?} of {identity:?} and {x:?}", self.combine);
-                return Err(Error::InvalidArgument { what: "identity", reason });
-            }
-        }
-        Ok(())
     }
 
     fn identity(&self, ty: Ty, dtype: DType) -> Result<Option<u64>> {
