@@ -341,7 +341,10 @@ fn products_that_do_not_fit_are_refused_and_nothing_is_written() {
         }
         assert!(matches!(refused(d.gemm(of(1, 2).batch(6), by(2, 1)).batch_step(0).write_to(&out)), Error::InvalidArgument { .. }));
         assert!(matches!(refused(d.gemm(of(2, 2).batch(2), by(2, 2)).batch_step(3).write_to(&out)), Error::InvalidArgument { .. }));
-        assert!(matches!(refused(d.gemm(of(2, 2).batch(2), by(2, 2)).batch_step(6).write_to(&out)), Error::BufferTooSmall { required: 10, .. }));
+        assert!(matches!(
+            refused(d.gemm(of(2, 2).batch(2), by(2, 2)).batch_step(6).write_to(&out)),
+            Error::BufferTooSmall { required: 10, .. }
+        ));
         assert!(matches!(refused(d.gemm(of(3, 4), by(4, 3)).write_to(&out.slice(..8).unwrap())), Error::BufferTooSmall { .. }));
         assert!(matches!(refused(d.gemm(of(1, 2).batch(6), by(2, 1).batch(5)).write_to(&out)), Error::LengthMismatch { .. }));
         assert!(matches!(refused(d.gemm(of(1, 2).batch(7), by(2, 1)).write_to(&out)), Error::BufferTooSmall { required: 14, .. }));

@@ -143,7 +143,9 @@ fn results_are_stored_by_rows_or_columns_and_batches_apart() {
             let call = || d.gemm(matrix(&a, m, k).batch(batch), matrix(&b, k, n).batch(batch));
             for order in [ProductOrder::Blocks, ProductOrder::Chain, ProductOrder::Fixed30] {
                 let plain = bits(&call().order(order).run().unwrap());
-                for (row, column, step) in [(1, m, m * n), (1, m + 3, n * (m + 3)), (1, m + 1, n * (m + 1) + 5), (n, 1, m * n + 7), (n + 2, 1, m * (n + 2) + 1)] {
+                for (row, column, step) in
+                    [(1, m, m * n), (1, m + 3, n * (m + 3)), (1, m + 1, n * (m + 1) + 5), (n, 1, m * n + 7), (n + 2, 1, m * (n + 2) + 1)]
+                {
                     let out = d.upload(&vec![9.0f32; (batch * step) as usize]).unwrap();
                     call().order(order).steps(row, column).batch_step(step).write_to(&out).unwrap();
                     let mut expected = vec![9.0f32.to_bits(); (batch * step) as usize];
@@ -159,9 +161,19 @@ fn results_are_stored_by_rows_or_columns_and_batches_apart() {
             assert_eq!(by_columns.len(), (batch - 1) * n * (m + 2) + (n - 1) * (m + 2) + m);
             // An operator of the results, and inputs at their indices.
             let old = d.upload(&uniform(batch * m * n, 9)).unwrap();
-            let by_columns = call().steps(1, m).add(0.5, &old).finish(|c| (c * 100.0).cast::<i32>().store_as::<i16>()).run().unwrap().read_blocking().unwrap();
+            let by_columns = call()
+                .steps(1, m)
+                .add(0.5, &old)
+                .finish(|c| (c * 100.0).cast::<i32>().store_as::<i16>())
+                .run()
+                .unwrap()
+                .read_blocking()
+                .unwrap();
             let turned = d.gemm(matrix(&b, k, n).batch(batch).transposed(), matrix(&a, m, k).batch(batch).transposed());
-            assert_eq!(by_columns, turned.add(0.5, &old).finish(|c| (c * 100.0).cast::<i32>().store_as::<i16>()).run().unwrap().read_blocking().unwrap());
+            assert_eq!(
+                by_columns,
+                turned.add(0.5, &old).finish(|c| (c * 100.0).cast::<i32>().store_as::<i16>()).run().unwrap().read_blocking().unwrap()
+            );
         });
     }
 }

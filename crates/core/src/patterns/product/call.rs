@@ -176,7 +176,17 @@ impl<'d, B, L, R, T> ProductCall<'d, B, L, R, T> {
 
     /// A product as part of another pattern.
     pub(in crate::patterns) fn of_pattern(device: &'d B, pattern: &'static str, a: Matrix<L>, b: Matrix<R>) -> Self {
-        Self { device, pattern, a, b, order: ProductOrder::Blocks, alpha: None, addend: NoAddend, ending: Unchanged, layout: Layout::default() }
+        Self {
+            device,
+            pattern,
+            a,
+            b,
+            order: ProductOrder::Blocks,
+            alpha: None,
+            addend: NoAddend,
+            ending: Unchanged,
+            layout: Layout::default(),
+        }
     }
 }
 
