@@ -30,6 +30,9 @@ pub const JOINT: &str = include_str!("joint.wgsl");
 /// Hand-written f64 arithmetic.
 pub const DOUBLE: &str = include_str!("double.wgsl");
 
+/// The prelude's quotients and remainders of 64-bit integers.
+pub const QUOTIENT: &str = include_str!("quotient.wgsl");
+
 /// Generated elementary functions: `iw_exp`, `iw_div`, ... of f32.
 pub const NUMERICS: &str = include_str!("numerics.wgsl");
 

@@ -51,6 +51,12 @@ fn iw_opaque64(bits: u64) -> u64 {
     return bits ^ ((u64(iw_zero()) << 32u) | u64(iw_zero()));
 }
 
+//@ iw_joined64: iw_zero
+// The same bits, none of which is known to be zero.
+fn iw_joined64(bits: u64) -> u64 {
+    return bits | ((u64(iw_zero()) << 32u) | u64(iw_zero()));
+}
+
 //@ iw_is_nan:
 fn iw_is_nan(x: f32) -> bool {
     return (bitcast<u32>(x) & 0x7fffffffu) > 0x7f800000u;
@@ -135,29 +141,6 @@ fn iw_div_u32(a: u32, b: u32) -> u32 {
 // Of `x % 1` in four places SwiftShader's optimiser makes a vector that is null, and then takes `x % 1 == 0` and `~(x % 1)` for null too.
 fn iw_rem_u32(a: u32, b: u32) -> u32 {
     return iw_opaque(a % select(b, 1u, b == 0u));
-}
-
-//@ iw_div_i64: iw_opaque64
-// In 64 bits division is made of other instructions, and NVIDIA's compiler joined them wrongly with what came behind: `y % x - c` was `y - c`.
-fn iw_div_i64(a: i64, b: i64) -> i64 {
-    let special = (b == 0li) | ((a == (-9223372036854775807li - 1li)) & (b == -1li));
-    return bitcast<i64>(iw_opaque64(bitcast<u64>(a / select(b, 1li, special))));
-}
-
-//@ iw_rem_i64: iw_opaque64
-fn iw_rem_i64(a: i64, b: i64) -> i64 {
-    let special = (b == 0li) | ((a == (-9223372036854775807li - 1li)) & (b == -1li));
-    return bitcast<i64>(iw_opaque64(bitcast<u64>(a % select(b, 1li, special))));
-}
-
-//@ iw_div_u64: iw_opaque64
-fn iw_div_u64(a: u64, b: u64) -> u64 {
-    return iw_opaque64(a / select(b, 1lu, b == 0lu));
-}
-
-//@ iw_rem_u64: iw_opaque64
-fn iw_rem_u64(a: u64, b: u64) -> u64 {
-    return iw_opaque64(a % select(b, 1lu, b == 0lu));
 }
 
 //@ iw_mul_hi:

@@ -56,7 +56,10 @@ struct Source {
 
 fn all() -> &'static BTreeMap<&'static str, Source> {
     static ALL: OnceLock<BTreeMap<&'static str, Source>> = OnceLock::new();
-    ALL.get_or_init(|| [crate::PRELUDE, crate::JOINT, crate::DOUBLE, crate::EXACT, crate::NUMERICS].into_iter().flat_map(parse).collect())
+    ALL.get_or_init(|| {
+        let files = [crate::PRELUDE, crate::JOINT, crate::DOUBLE, crate::QUOTIENT, crate::EXACT, crate::NUMERICS];
+        files.into_iter().flat_map(parse).collect()
+    })
 }
 
 /// The names of all snippets. Variants are named `function@variant`.

@@ -79,7 +79,7 @@ struct Fuzz {
     /// Steps that make a difference smaller before it is printed
     #[arg(long, default_value_t = 400)]
     shrink: usize,
-    /// Print each trial's seed before it runs
+    /// Print each trial, and its seed, before it runs
     #[arg(long)]
     verbose: bool,
     /// Run one trial, a line that an earlier run printed, and nothing else

@@ -218,7 +218,7 @@ impl<P: Fn(&Find) + Sync> Run<'_, P> {
         let verbs = if self.options.verbs.is_empty() { Verb::ALL } else { &self.options.verbs[..] };
         let trial = trial(seed, verbs);
         if self.options.verbose {
-            println!("{} {seed}", trial.verb.name());
+            println!("{} {seed}: {trial}", trial.verb.name());
         }
         self.compare(&trial, seed, devices);
         true

@@ -323,6 +323,9 @@ impl Ptx {
             Node::Un(op, a) => self.un(op, &value(values, a), ty),
             Node::Bin(BinOp::Mul, a, b) if ty.is_int() => self.product(f, (a, b), &value(values, a), &value(values, b)),
             Node::Bin(BinOp::Sub, a, b) if ty.is_int() => self.difference(f, (a, b), &value(values, a), &value(values, b)),
+            Node::Bin(op @ (BinOp::Min | BinOp::Max), a, b) if ty.is_int() => {
+                self.extreme(f, op, (a, b), &value(values, a), &value(values, b))
+            }
             Node::Bin(op, a, b) => self.bin(op, &value(values, a), &value(values, b), ty),
             Node::Fma(a, b, c) => {
                 let (a, b, c) = (value(values, a), value(values, b), value(values, c));

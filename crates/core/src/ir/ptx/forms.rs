@@ -7,6 +7,7 @@
 //! | seen, of ptxas 12.4 and 13.0 | written |
 //! |---|---|
 //! | `max(a, max(b, -c))` of words becomes `VIMNMX3` and loses the sign (13.0, `sm_90` and `sm_100`); `-c` may be found in `0 - c`, `c * -1`, `c * (d \| -1)`, the low word of either in 64 bits | a sign is changed by a difference to the zero, and a difference whose first operand may be zero is the sum with that; a product of words that may be by -1 has the zero added; the low word of what was computed in 64 bits is joined with it |
+//! | `max(min(max(x, 5), x), 0) == x` of signed words is false for 1 (13.0, `sm_90`), where `max(.., 0)` is part of the machine's instruction | the constant of a least or greatest word of what was computed is joined with the zero |
 //! | `abs.f32(x) >= 0` is taken to hold for NaN too (13.0), and `abs.f32(x) > -2.5` | the sign bit is taken off, and the rest joined with the zero |
 //! | `abs.s32(x) < 0` is taken to be false, and the remainder of one for that of a number without sign | the greater of `x` and `-x` |
 //! | `shl.b64` by a constant of `cvt.s64.u32` extends a sign (12.4 and 13.0, `sm_70` and up) | a conversion has the signedness of its operand on both sides, as compilers write it: `cvt.u64.u32`, `cvt.s64.s32` |
@@ -59,6 +60,15 @@ impl Ptx {
         }
         let n = self.negated(b);
         self.emit(a.ty, |o| format!("add.{int} {o}, {}, {}", a.reg, n.reg))
+    }
+
+    /// The least or greatest of the integers `a` and `b`, which are the values of nodes `x` and `y`.
+    pub(super) fn extreme(&mut self, f: &Func, op: BinOp, (x, y): (Id, Id), a: &PtxValue, b: &PtxValue) -> PtxValue {
+        let is_constant = |id: Id| matches!(f.nodes[id as usize], Node::Const(_));
+        let joined = a.ty.is_signed_int() && (self.is_computed(f, x) || self.is_computed(f, y));
+        let of = |ptx: &mut Self, id: Id, v: &PtxValue| if joined && is_constant(id) { ptx.unknown(v) } else { v.clone() };
+        let (a, b) = (of(self, x, a), of(self, y, b));
+        self.bin(op, &a, &b, a.ty)
     }
 
     /// The product of the integers `a` and `b`, which are the values of nodes `x` and `y`.

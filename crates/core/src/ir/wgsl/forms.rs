@@ -12,6 +12,8 @@
 //! | `(x << 47) >= c` in 64 bits (NVIDIA) | the amount of a shift is joined with the zero |
 //! | `x + x < 1` in 64 bits, beside a quotient or root of f64 (NVIDIA) | one of the two is joined with the zero |
 //! | `x * 65537 * 65537` in 64 bits (NVIDIA, for CUDA) | the constant of a product is joined with it |
+//! | `v * (w & 1)` in 64 bits is v where w is 0, beside a remainder or root in 64 bits (NVIDIA) | factors that were computed are joined with the zero |
+//! | `/` and `%` in 64 bits give other high words, or a number that stood elsewhere, where there are several (NVIDIA) | they are made of words (`iw_div_u64`) |
 //! | `x % 1 == 0` is false, `~(x % 1)` zero, of words without sign (SwiftShader) | the remainder is joined with the zero (`iw_rem_u32`) |
 //! | `it = min(-4, it)` of integers in a loop that begins with a constant keeps the constant (SwiftShader) | the constant is joined with the zero |
 //! | `i64(x) < 100` is compared in 32 bits (Mesa), `-f32(x < y)` is negated as an integer (NVIDIA), `x * f32(y & 0)` is zero (Mesa) | what becomes a float, or 64 bits wide, is joined with the zero |
@@ -40,6 +42,13 @@ impl Writer<'_> {
     pub(super) fn opaque(&mut self, ty: Ty, v: &str) -> String {
         let words = self.words(ty, v);
         let joined = self.call(if ty.words() == 2 { "iw_opaque64" } else { "iw_opaque" }, &[words]);
+        self.integer(ty, joined)
+    }
+
+    /// A 64-bit integer of which a compiler does not know which bits are zero, though it may have been joined with the zero before: twice is not never.
+    fn joined64(&mut self, ty: Ty, v: &str) -> String {
+        let words = self.words(ty, v);
+        let joined = self.call("iw_joined64", &[words]);
         self.integer(ty, joined)
     }
 
@@ -93,7 +102,10 @@ impl Writer<'_> {
             return match (computed, one, other) {
                 (true, true, _) => format!("({} * {y})", self.opaque(ty, x)),
                 (true, _, true) => format!("({x} * {})", self.opaque(ty, y)),
-                _ => format!("({x} * {y})"),
+                _ => {
+                    let [x, y] = [(a, x), (b, y)].map(|(id, v)| if self.is_loaded(id) { v.to_owned() } else { self.joined64(ty, v) });
+                    format!("({x} * {y})")
+                }
             };
         }
         let minus_one = [a, b].iter().any(|&id| matches!(self.f.nodes[id as usize], Node::Const(bits) if bits as u32 == u32::MAX));
