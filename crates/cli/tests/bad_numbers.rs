@@ -6,7 +6,7 @@ use common::{refused, says};
 
 #[test]
 fn options_of_numbers_that_make_no_sense_are_refused() {
-    says(&refused(&["mean", "--in", "w_i4.npy"]), "defined for floats, not i32");
+    says(&refused(&["mean", "--in", "w_i4.npy"]), "mean takes f16, f32 or f64, not i32");
     says(&refused(&["random", "--n", "3"]), "not provided: --dist <DISTRIBUTION>");
     says(&refused(&["random", "--n", "3", "--dist", "lognormal", "--dtype", "f64"]), "the distribution has no f64");
     says(&refused(&["random", "--n", "3", "--dist", "uniform", "--mean", "1"]), "--mean is not for this distribution");

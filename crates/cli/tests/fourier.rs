@@ -81,7 +81,7 @@ fn transforms_that_make_no_sense_are_refused() {
     says(&refused(&["fft", "--in", "x_f4.npy", "--real", "--axes", "0,1"]), "--real goes along one axis");
     says(&refused(&["fft", "--in", "complex.npy", "--n", "5"]), "--real");
     says(&refused(&["fft", "--in", "complex.npy", "--real", "--inverse", "--n", "1000"]), "1000 real numbers have 501 points");
-    says(&refused(&["fft", "--in", "w_i4.npy", "--real"]), "points are of f32 or f64, not i32");
+    says(&refused(&["fft", "--in", "w_i4.npy", "--real"]), "fft takes f32 or f64, not i32");
     says(&refused(&["fft", "--in", "empty.npy", "--real"]), "a line of no points");
     says(&refused(&["map", "--op", "x", "--in", "complex.npy"]), "elements of type <c8 are not supported");
 }
