@@ -96,7 +96,7 @@ fn no_threads(count: usize) -> Option<std::io::Error> {
     std::thread::scope(|scope| {
         let wait = || drop(gate.lock());
         let refused = (0..count).find_map(|_| std::thread::Builder::new().spawn_scoped(scope, wait).err());
-        // Those that were started end before the scope does.
+        // Threads that were started end before the scope does.
         drop(closed);
         refused.filter(|e| e.kind() == std::io::ErrorKind::WouldBlock)
     })

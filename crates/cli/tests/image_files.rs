@@ -132,7 +132,7 @@ fn profiles_gamma_and_resolution_are_kept_or_named() {
     assert_eq!(chunk(&fs::read(out).expect("the file"), b"iCCP"), None, "a profile of inks is none of RGB");
 }
 
-/// What is said of a file of these bytes, in the words after the output's name.
+/// Messages about a file of these bytes, in the words after the output's name.
 #[track_caller]
 fn left_out(bytes: &[u8], input: &str) -> String {
     let dir = tempfile::tempdir().expect("a directory");

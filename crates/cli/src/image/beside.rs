@@ -99,7 +99,7 @@ pub(super) fn gif(bytes: &[u8]) -> Vec<String> {
     comments.into_iter().chain(end.and_then(|end| after(bytes.len().saturating_sub(end), "GIF"))).collect()
 }
 
-/// How much wider a pixel of a GIF file is than it is high, in 64ths; none where nothing is said.
+/// Width of a GIF file's pixel by its height, in 64ths; none where nothing is said.
 pub(super) fn gif_aspect(bytes: &[u8]) -> Option<u32> {
     bytes.get(12).filter(|&&n| n > 0).map(|&n| u32::from(n) + 15)
 }

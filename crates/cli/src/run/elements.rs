@@ -39,7 +39,7 @@ pub(super) fn alike(verb: &str, inputs: &[Array]) -> Result {
 /// The types of floats.
 pub(super) const FLOATS: [DType; 3] = [DType::F16, DType::F32, DType::F64];
 
-/// Those of them that compute without being converted.
+/// Inputs that compute without being converted.
 pub(super) const WIDE_FLOATS: [DType; 2] = [DType::F32, DType::F64];
 
 /// The shape that --shape or --n asks for, and its elements.

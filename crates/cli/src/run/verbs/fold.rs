@@ -142,7 +142,7 @@ fn scan_variant() -> Arg {
     options::variant(ScanVariant::ALL.map(ScanVariant::name))
 }
 
-/// How many elements of a bool file are true, in each line.
+/// Counts of true elements of a bool file, in each line.
 fn how_many(over: Over, shape: Vec<u64>) -> Result<Plan> {
     let op = Operator::named("count").ok_or_else(|| Failure::defect("there is no count"))?;
     Ok(Plan::new(Call::Reduce { op, over }, shape))
