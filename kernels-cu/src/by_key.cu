@@ -32,7 +32,7 @@ struct Marked {
     IW_DEVICE static Acc<MARKS> of(Acc<MARKS> a, Acc<MARKS> b) { return {a.w[0] + b.w[0], a.w[1] > b.w[1] ? a.w[1] : b.w[1]}; }
 };
 
-// What is known of the run that begins before a tile: where the first one begins in the tile (T if none does), and what tiles before it have handed on.
+// Knowledge of the run that begins before a tile: where the first one begins in the tile (T if none does), and what tiles before it have handed on.
 // Of tile 0 there is none.
 struct Cut {
     uint32_t tile, first;

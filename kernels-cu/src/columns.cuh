@@ -79,7 +79,7 @@ IW_DEVICE void sort_in_columns(const Args& args, uint32_t begin, uint32_t count,
     using V = typename PayloadOf<P>::Type;
     const Keys<K> keys((uint64_t)args.in[0].ptr, begin + threadIdx.x);
     const uint32_t mine = threadIdx.x * I;
-    // What is read as it lies is handed on to whom it belongs to. Places past the end hold the greatest value, after all others.
+    // Elements are read as they lie and handed on to whom they belong to. Places past the end hold the greatest value, after all others.
     unrolled<I>([&](auto k) {
         const uint32_t at = threadIdx.x + k * THREADS;
         room.keys[at] = at < count ? mapped(keys.template load<k.value * THREADS>(), args) : (K)~(K)0;
@@ -130,7 +130,7 @@ IW_DEVICE void sort_in_columns(const Args& args, uint32_t begin, uint32_t count,
             unrolled<I>([&](auto k) { value[k] = room.payload[mine + k]; });
         }
     }
-    // What is below was above: the compiler would keep a bit to each place.
+    // Keeps the compiler from moving the code below before this, with a bit to each place.
     asm volatile("" : "+r"(count));
     // And back, so that neighbours store to neighbouring places. Keys that are alone lie there still.
     if (!(args.u[FLAGS] & DROPS_KEYS)) {

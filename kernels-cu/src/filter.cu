@@ -28,7 +28,7 @@ struct Strip {
     uint64_t own;       // address of the thread's samples in the first row
     int beyond[RUNS];   // byte offsets in a row of the samples on that side, negative for zero
 
-    // What is on its way from memory.
+    // Loads on their way from memory.
     struct Raw {
         uint32_t own[F::WORDS], side[SIDE];
     };

@@ -55,7 +55,7 @@ struct Shared {
     // Ones of lanes that meet are counted at once.
     IW_DEVICE void count() const { asm volatile("red.shared.add.u32 [%0], 1;" ::"r"(address) : "memory"); }
     IW_DEVICE void set_bits(uint32_t v) const { asm volatile("red.shared.or.b32 [%0], %1;" ::"r"(address), "r"(v) : "memory"); }
-    // What the cell held: zero, and now it holds `v`, or else.
+    // Contents that the cell had: zero, and now it holds `v`, or else.
     IW_DEVICE uint32_t claim(uint32_t v) const {
         uint32_t old;
         asm volatile("atom.shared.cas.b32 %0, [%1], 0, %2;" : "=r"(old) : "r"(address), "r"(v) : "memory");
@@ -169,7 +169,7 @@ struct Bins {
             if (j == k) bin = x.w[j];
         const uint32_t value = SUM == COUNT ? 1 : x.w[K < W ? K : 0];
         if (HOME == SHARED && (SUM == COUNT || SUM == WORD)) {
-            // What is in no bin goes to one behind them, which costs less than a branch.
+            // Samples in no bin go to one behind them, which costs less than a branch.
             const Shared cell = {mine.address + min(bin, bins) * (4u << shift)};
             if (SUM == COUNT) cell.count();
             else cell.add(value);

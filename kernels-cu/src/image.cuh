@@ -125,7 +125,7 @@ struct F32 {
     IW_DEVICE static float sample(const uint32_t (&w)[L], int k) {
         return __uint_as_float(w[k]);
     }
-    // What the median sorts: -0 below +0; NaN, which it can't, is told by `doubt`.
+    // Keys that the median sorts: -0 below +0; NaN, which it can't, is told by `doubt`.
     using Value = float;
     static constexpr int VALUES = N, MEDIAN_DEPTH = 1;
     static constexpr bool HAS_NAN = true;
@@ -168,7 +168,7 @@ struct F32 {
     }
 };
 
-// What the median sorts where a NaN is near: the keys of floats.
+// Keys that the median sorts where a NaN is near: those of floats.
 struct Keys {
     using Value = int;
     IW_DEVICE static int smaller(int a, int b) { return min(a, b); }
@@ -242,7 +242,7 @@ struct U8 {
             root[k] = result(near);
         }
     }
-    // What the median sorts: samples k and k + 4 as two f16, 4 + sample / 256 each, of which differences are exact. A difference that is
+    // Words that the median sorts: samples k and k + 4 as two f16, 4 + sample / 256 each, of which differences are exact. A difference that is
     // cut off at 0 and 1 makes minimum and maximum of two sums; machines have more of those than of either.
     using Value = uint32_t;
     static constexpr int VALUES = 4, MEDIAN_DEPTH = 1;

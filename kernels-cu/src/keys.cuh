@@ -16,7 +16,7 @@ IW_DEVICE void unrolled(const F& act) {
     }
 }
 
-// Those of 8 bytes; and of up to four bytes, which are words: holes hold how many bytes each takes, and whether a narrow one is the word's high bits or its
+// Keys of 8 bytes; and of up to four bytes, which are words: holes hold how many bytes each takes, and whether a narrow one is the word's high bits or its
 // low ones.
 template <class K>
 struct Moved {
@@ -95,7 +95,7 @@ using Keys = typename MovedAs<K>::Keys;
 template <class K>
 using Values = typename MovedAs<K>::Values;
 
-// What travels with a key, by its bytes.
+// Values that travel with a key, by its bytes.
 struct Nothing {};
 template <int P>
 struct PayloadOf {

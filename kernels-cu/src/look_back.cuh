@@ -64,7 +64,7 @@ IW_DEVICE Status<W> look(const uint64_t* words) {
 // met at a barrier of their own, it takes the next write of such a word, behind another barrier of all, for a race with this read.
 IW_DEVICE uint32_t seen(uint32_t& word) { return atomicOr(&word, 0u); }
 
-// What folds: the caller's operator, unless a kernel that reduces by that one looks back for something else.
+// The operator of a fold: the caller's, unless a kernel that reduces by that one looks back for something else.
 struct Combined {
     static constexpr bool FREE = false;  // to be put together in any way, zero being what changes nothing
     template <int W>

@@ -4,7 +4,7 @@
 // A format says how it sorts: `Value` (one sample or several side by side), `smaller`, `larger`, and `sort` of two in place.
 #pragma once
 
-// What is common to two windows side by side: their six samples without the least and the greatest, in order.
+// Samples common to two windows side by side: their six samples without the least and the greatest, in order.
 template <class F>
 struct Six {
     typename F::Value v[4];

@@ -214,7 +214,7 @@ IW_DEVICE void merge_tile(const Args& args) {
 
 constexpr int NEEDLES = 4;  // of a thread, so that their loads are under way together
 
-// How many keys come before each needle, or are not behind it.
+// Numbers of keys before each needle, or not behind it.
 template <class K>
 IW_DEVICE void bounds(const Keys<K>& sorted, uint64_t n, const Order<K>& order, const K (&needle)[NEEDLES], bool upper, uint64_t (&at)[NEEDLES]) {
     const auto before = [&](K key, K needle) { return key < needle || (upper && key == needle); };

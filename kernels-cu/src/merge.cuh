@@ -1,4 +1,4 @@
-// What merges and searches of arrays and of computed keys share: the words of their arguments, how keys compare, keys of a thread.
+// Parts that merges and searches of arrays and of computed keys share: the words of their arguments, how keys compare, keys of a thread.
 #pragma once
 #include "iw.cuh"
 
@@ -13,7 +13,7 @@ struct Order {
     K negative, flip;
     IW_DEVICE Order(const Args& args) : negative((K)wide(args.u + NEGATIVE)), flip((K)wide(args.u + FLIP)) {}
     IW_DEVICE static bool sign(K key) { return key >> (8 * sizeof(K) - 1); }
-    // What a key is compared by, as an unsigned integer.
+    // An unsigned integer that a key is compared by.
     IW_DEVICE K mapped(K key) const { return key ^ (sign(key) ? negative : (K)0) ^ flip; }
     // The key again: `negative` leaves the sign as it is.
     IW_DEVICE K back(K key) const {
@@ -33,7 +33,7 @@ IW_DEVICE void put_number(const Args& args, uint64_t at, uint64_t v) {
 template <class K, int P>
 constexpr int ITEMS = sizeof(K) == 8 || P == 8 ? 9 : P > 0 ? 13 : 17;
 
-// How many of the first k keys of a merged tile are of a, in shared memory: `of_a` keys of a, then those of b, `count` in all.
+// Number of keys of a among the first k of a merged tile, in shared memory: `of_a` keys of a, then those of b, `count` in all.
 template <class K>
 IW_DEVICE int co_rank_of_tile(const K* keys, int k, int of_a, int count) {
     int low = max(0, k - (count - of_a)), high = min(k, of_a);

@@ -149,7 +149,7 @@ IW_DEVICE void merge_tile(const Args& args) {
     }
 }
 
-// How many keys come before each needle, or are not behind it. A step too many leaves a place as it is.
+// Numbers of keys before each needle, or not behind it. A step too many leaves a place as it is.
 template <class K>
 IW_DEVICE void bounds(uint64_t n, const Order<K>& order, const K (&needle)[EACH], bool upper, uint64_t (&at)[EACH]) {
 #pragma unroll
@@ -180,7 +180,7 @@ IW_DEVICE void search(const Args& args) {
         key_b(needle[k], min(first + k * THREADS, args.n - 1));
         needle[k] = order.mapped(needle[k]);
     }
-    // How many are equal: those that are not behind it, and then without those that come before it.
+    // Number of equal ones: those that are not behind it, and then without those that come before it.
     uint64_t found[EACH], lower[EACH] = {};
 #pragma unroll 1
     for (int round = kind > UPPER ? 0 : 1; round < 2; ++round) {

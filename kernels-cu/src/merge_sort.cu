@@ -54,7 +54,7 @@ template <class K>
 IW_DEVICE int place(uint32_t r) {
     return (int)(r + (r >> ROW<K>));
 }
-// That of key threadIdx.x + k * N of a block of N threads, and of the e-th key of the thread's part.
+// The place of key threadIdx.x + k * N of a block of N threads, and of the e-th key of the thread's part.
 template <class K, int N>
 IW_DEVICE int striped(int k) {
     return place<K>(threadIdx.x) + k * (N + (N >> ROW<K>));
@@ -147,7 +147,7 @@ IW_DEVICE void store_keys(const Shared<K, PAIRS, TILES>& tile, const Keys<K>& ou
     }
 }
 
-// What a thread merges of two tiles, cut as sort_by_merge_* cuts them.
+// The part of two tiles that a thread merges, cut as sort_by_merge_* cuts them.
 template <class K>
 IW_DEVICE Merge of_two_tiles(const Shared<K, false, 2>& tile, int first, int count) {
     int low = max(0, 2 * TILE<K> - count), high = TILE<K>;
@@ -260,7 +260,7 @@ struct Runs {
         begin = (block - first) * TILE<K>;
         end = min(begin + TILE<K>, m + n);
     }
-    // How many of the first k keys are of the first run, by halving, by a group of 2^LEVELS lanes: each looks at one of the places that the next
+    // Number of keys of the first run among the first k, by halving, by a group of 2^LEVELS lanes: each looks at one of the places that the next
     // LEVELS halvings can come to, so what is asked is what one lane alone would ask, at once.
     template <int LEVELS>
     IW_DEVICE uint64_t co_rank(uint64_t k) const {

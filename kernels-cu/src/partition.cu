@@ -1,7 +1,7 @@
 // Selections of two and three ways: what is not kept lies behind what is.
 #include "select.cuh"
 
-// Those that are not joint are served.
+// Kernels that are not joint are served.
 #define PARTITION_ALL(W)                                                      \
     SELECT(select_three_served, W, 2, false, true, false, false, true, false) \
     SELECT(select_two_joint, W, 1, false, false, false, true, false, true)    \

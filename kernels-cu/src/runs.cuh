@@ -1,4 +1,4 @@
-// What is sorted in shared memory, keys alone or keys with their places, and runs of it: a thread takes a short one into its registers, where a fixed network
+// Sorts in shared memory, keys alone or keys with their places, and runs of it: a thread takes a short one into its registers, where a fixed network
 // sorts it; of two runs that are merged, a thread takes a piece of the result.
 #pragma once
 #include "iw.cuh"
@@ -113,7 +113,7 @@ IW_DEVICE void sort_run(S& sorted, uint32_t at, int length) {
 template <int COUNT, class S>
 IW_DEVICE void merge_piece(const S& sorted, uint32_t left, uint32_t middle, uint32_t end, uint32_t skipped, typename S::Word (&words)[COUNT]) {
     using Word = typename S::Word;
-    // How many of those that are skipped are of the first run.
+    // Number of words of the first run among those that are skipped.
     uint32_t low = skipped - min(skipped, end - middle), high = min(skipped, middle - left);
     while (low < high) {
         const uint32_t half = (low + high) / 2;

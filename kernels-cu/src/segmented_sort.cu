@@ -208,7 +208,7 @@ IW_DEVICE void segmented_rest(const Args& args) {
             while (sort_pass(args, pass, room.pass)) __syncthreads();
         }
     }
-    // What was counted is zero again for the next sort.
+    // Counters are zero again for the next sort.
     if (threadIdx.x == 0 && arrive_add(listed(args) + ENDED, 1) == gridDim.x - 1) *(uint4*)listed(args) = {0, 0, 0, 0};
 }
 

@@ -8,7 +8,7 @@
 // others, of which there is no list. GIVEN: then in[3] holds offsets as they were given, of 64 bits where they are WIDE, which may fall or reach behind the
 // keys. SOME_BITS: not all bits of keys are compared.
 constexpr uint32_t LEAVES_REST = 16, FINDS = 32, TOGETHER = 64, EACH = 128, GIVEN = 256, WIDE = 512, SOME_BITS = 1024;
-// What in[2] counts, from zero on: tiles of parts that are longer than a tile, parts that are not, windows; blocks that have ended.
+// Counts of in[2], from zero on: tiles of parts that are longer than a tile, parts that are not, windows; blocks that have ended.
 constexpr int LONG_TILES = 0, ALONE_PARTS = 1, WINDOWS = 2, ENDED = 3;
 IW_DEVICE uint32_t* listed(const Args& args) { return (uint32_t*)args.in[2].ptr; }
 // Parts of one tile: where they begin, how many keys they have, with STAYS.
@@ -40,7 +40,7 @@ IW_DEVICE bool marked(const uint32_t* bits, uint32_t at) { return bits[at / WARP
 
 IW_DEVICE uint32_t part_begin(const Args& args, uint32_t part) { return part == 0 ? 0 : ((const uint32_t*)args.in[3].ptr)[part - 1]; }
 
-// How many parts begin before key `at`.
+// Number of parts that begin before key `at`.
 IW_DEVICE uint32_t parts_before(const Args& args, uint32_t at) {
     uint32_t low = 0, high = at == 0 ? 0 : args.u[ROWS];
     while (low < high) {
@@ -87,7 +87,7 @@ IW_DEVICE void list_part(const Args& args, uint32_t begin, uint32_t length, uint
     for (uint32_t k = threadIdx.x; k < args.u[PASSES] * RADIX; k += blockDim.x) counts[k] = 0;
 }
 
-// What is known of a window's parts.
+// Knowledge of a window's parts.
 struct Marks {
     // Where parts begin, those that are not sorted, and of these those of few keys, which stay; the last beginning before a word of these.
     uint32_t begins[MASKS], others[MASKS], stays[MASKS], before[MASKS];
@@ -155,7 +155,7 @@ IW_DEVICE void look_back(Marks& marks) {
     for (int k = 0; k < WORDS; ++k) marks.before[lane * WORDS + k] = max(last[k], lane == 0 ? 0 : before);
 }
 
-// How much further than place i its key lies while keys are sorted, a byte; NONE if it is not of a short part.
+// Distance from place i to its key while keys are sorted, a byte; NONE if it is not of a short part.
 constexpr uint32_t NONE = 255;
 static_assert(ROOM / WARP <= NONE);
 IW_DEVICE uint32_t skew_of(const Marks& marks, uint32_t i) {

@@ -22,7 +22,7 @@ constexpr uint32_t SKIP = 1, READS_SOURCE = 2, READS_AWAY = 4, WRITES_AWAY = 8, 
 // Rows: scratch[1] holds the plans of MAX_PASSES passes, then starts; scratch[2] counts, zero between sorts; both [row][pass][value].
 constexpr int PLAN_WORDS = 8;
 
-// What a key is compared by, as an unsigned integer.
+// An unsigned integer that a key is compared by.
 template <class K>
 IW_DEVICE K mapped(K key, const Args& args) {
     const K negative = (K)wide(args.u + NEGATIVE), flip = (K)wide(args.u + FLIP);
@@ -175,7 +175,7 @@ IW_DEVICE void rank_keys(Halves<I>& ranks, const F& value_of, uint32_t* counters
     }
 }
 
-// What differs between passes: its number among them, its plan, and its digit.
+// Differences between passes: its number among them, its plan, and its digit.
 struct Pass {
     uint32_t number, plan, shift, mask;
 };

@@ -26,7 +26,7 @@ struct State {
 static_assert(sizeof(State) == 4 * (16 + BINS), "the words of the state");
 enum Phase : uint32_t { OF_KEYS, OF_INDICES, DONE };
 
-// What keys are compared by, as unsigned integers, and as the list has them.
+// Unsigned integers that keys are compared by, and as the list has them.
 template <class K>
 struct ValueOf {
     using Type = uint32_t;

@@ -309,7 +309,7 @@ impl Wgpu {
     /// Hands everything enqueued so far to the device without waiting.
     ///
     /// # Errors
-    /// Whatever the driver reports about it.
+    /// Any error that the driver reports about it.
     pub fn submit(&self) -> Result<()> {
         self.shared.context.faults.check()?;
         self.record("submit", |batch| batch.flush(&self.shared.context)).map(drop)

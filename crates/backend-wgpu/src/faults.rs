@@ -89,7 +89,7 @@ pub(crate) fn starved(error: Error) -> Error {
 /// Start of a reason that is the limit on threads.
 const NO_THREADS: &str = "the system grants no further threads";
 
-/// Why so many threads at once cannot be started, if it is that there may not be more.
+/// Error of a start of so many threads at once, if it is that there may not be more.
 fn no_threads(count: usize) -> Option<std::io::Error> {
     let gate = Mutex::new(());
     let closed = gate.lock();

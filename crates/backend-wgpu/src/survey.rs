@@ -26,7 +26,7 @@ impl Wgpu {
     /// tries, and compares with exact results.
     ///
     /// # Errors
-    /// Whatever the device meets.
+    /// Any error that the device meets.
     pub fn survey_fma(&self, triples: usize) -> Result<Vec<Survey>> {
         let triples = shapes::hard_triples(triples.next_multiple_of(128));
         let kernel = self.kernel(&KernelSource { name: "survey", wgsl: &shapes::wgsl(self.fma_prelude()), entry: "main" })?;

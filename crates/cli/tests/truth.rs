@@ -46,7 +46,7 @@ fn words(all: &[u32]) -> Vec<u8> {
 #[test]
 fn means_sums_and_norms_are_those_of_zeros_and_ones() {
     let f = Files::new();
-    // Whatever is not 0 is true.
+    // Bytes other than 0 are true.
     let x = f.save("x.npy", "|b1", &[2, 3], &[1, 0, 7, 0, 0, 255]);
     let none = f.save("none.npy", "|b1", &[0], &[]);
     for backend in backends() {

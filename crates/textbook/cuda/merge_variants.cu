@@ -18,7 +18,7 @@ struct Arrays {
         : a((const uint32_t*)args.in[0].ptr), b((const uint32_t*)args.in[1].ptr), v((const uint32_t*)args.in[2].ptr),
           w((const uint32_t*)args.in[3].ptr), keys((uint32_t*)args.out[0]), values((uint32_t*)args.out[1]), m(args.in[0].stride),
           n(args.in[1].stride), order(args) {}
-    // How many of the first k keys of the result are of a.
+    // Number of keys of a among the first k of the result.
     IW_DEVICE uint64_t co_rank(uint64_t k) const {
         uint64_t low = k > n ? k - n : 0, high = min(k, m);
         while (low < high) {
@@ -50,7 +50,7 @@ IW_KERNEL(THREADS) merge_basic(const __grid_constant__ Args args) {
     }
 }
 
-// What a block holds of an array: `have` keys from `start` on, in a ring or not; `done` keys of its part are merged.
+// Part of an array that a block holds: `have` keys from `start` on, in a ring or not; `done` keys of its part are merged.
 template <bool RING>
 struct Part {
     uint32_t* keys;

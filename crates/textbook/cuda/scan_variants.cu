@@ -40,7 +40,7 @@ struct Level {
 
     IW_DEVICE void put_total(const Acc<W>& v) const { ((Acc<W>*)args.scratch[1])[tile] = v; }
 
-    // What comes before this tile in front of a prefix inside it.
+    // Combines the sum before this tile with a prefix inside it.
     IW_DEVICE Acc<W> behind_fold(const Acc<W>& v) const {
         if ((flags & FOLDED) && tile > 0) return combine(((const Acc<W>*)args.scratch[2])[tile - 1], v);
         return v;

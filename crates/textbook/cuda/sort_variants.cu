@@ -16,7 +16,7 @@ constexpr int TILE = 1024, APART = 16;
 constexpr uint32_t NETWORK = 3, TRANSPOSITION = 0, BITONIC = 1, RANKED = 4;
 constexpr uint64_t NONE = ~0ull;
 
-// What a key of K is held in.
+// Words that hold a key of K.
 template <class K>
 struct WordOf {
     using Type = uint32_t;
@@ -30,7 +30,7 @@ using Word = typename WordOf<K>::Type;
 
 IW_DEVICE uint64_t element() { return (uint64_t)blockIdx.x * THREADS + threadIdx.x; }
 
-// What negative keys flip, by the bits as they lie in memory.
+// Bits that negative keys flip, as they lie in memory.
 template <class K>
 IW_DEVICE K negative(K sign, const Args& args) {
     return sign >> (8 * sizeof(K) - 1) & 1 ? (K)wide(args.u + NEGATIVE) : (K)0;
@@ -82,7 +82,7 @@ IW_DEVICE Pair pair_of(uint64_t q, uint64_t run, uint64_t distance, uint32_t net
     return {first, (first ^ second) < 2 * run ? second : NONE};
 }
 
-// What is sorted by itself: a bucket, or everything. scratch[0]: where buckets begin, STRIDE entries from one to the next, or none.
+// A part that is sorted by itself: a bucket, or everything. scratch[0]: where buckets begin, STRIDE entries from one to the next, or none.
 struct Range {
     uint64_t begin, len;
     IW_DEVICE Range(uint64_t bucket, const Args& args) {
@@ -191,7 +191,7 @@ IW_DEVICE void samples(const Args& args) {
     ((uint32_t*)args.out[1])[i] = ((const uint32_t*)args.in[1].ptr)[at];
 }
 
-// How many keys of a sorted tile come before a bucket: before its splitter, a sample (in[2], in[3]).
+// Number of keys of a sorted tile before a bucket: before its splitter, a sample (in[2], in[3]).
 template <class W>
 IW_DEVICE uint32_t start_of(uint32_t bucket, uint64_t tile, uint32_t len, const Args& args) {
     const uint32_t buckets = args.u[BUCKETS], count = args.u[SAMPLES];
@@ -272,7 +272,7 @@ IW_DEVICE void split(const Args& args) {
     if (args.in[1].ptr) ((uint32_t*)args.out[1])[to] = ((const uint32_t*)args.in[1].ptr)[i];
 }
 
-// How many ones lanes before this one have, and how many there are; Kogge and Stone's scan, in shared memory.
+// Numbers of ones of lanes before this one, and of all; Kogge and Stone's scan, in shared memory.
 IW_DEVICE uint2 ones_before(uint32_t ones, uint32_t (&sums)[THREADS]) {
     uint32_t sum = ones;
     __syncthreads();
@@ -341,7 +341,7 @@ IW_DEVICE void local(const Args& args) {
         ((W*)args.out[0])[first + r] = keys[r];
         if (from_payload) ((uint32_t*)args.out[1])[first + r] = payload[r];
     }
-    // How many keys have lower digits, and as many or lower ones.
+    // Numbers of keys with lower digits, and with as many or lower ones.
     if (threadIdx.x >= buckets) return;
     uint32_t low[2];
 #pragma unroll

@@ -100,7 +100,7 @@ fn orders_that_are_none_do_no_harm_elsewhere() {
             for x in [&out, &values] {
                 assert!(x[..10].iter().chain(&x[x.len() - 10..]).all(|&v| v == 7));
             }
-            // Whatever comes out went in, and values stay with their keys.
+            // Keys that come out went in, and values stay with their keys.
             let inner = 10..n as usize + 10;
             assert!(out[inner.clone()] == values[inner.clone()]);
             let known: std::collections::HashSet<u32> = known.into_iter().collect();

@@ -255,7 +255,7 @@ fn offsets_that_are_wrong_do_no_harm_elsewhere() {
         d.reduce(&x, Sum).segments(&wrong).write_to(&out.slice(10..2010).unwrap()).unwrap();
         let found = out.read_blocking().unwrap();
         assert!(found[..10].iter().chain(&found[2010..]).all(|&v| v == 7.0));
-        // Whatever is where, nothing is lost or added.
+        // Nothing is lost or added, wherever it is.
         let sorted = d.argsort(&x).segments(&wrong).descending().run().unwrap().read_blocking().unwrap();
         assert!(sorted.iter().all(|&i| u64::from(i) < n));
         assert_eq!(d.scan(&x, Max).segments(&wrong).run().unwrap().len(), n);

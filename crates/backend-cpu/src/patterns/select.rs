@@ -117,7 +117,7 @@ fn parts_of(kind: SelectKind) -> usize {
 /// The elements of one chunk, by parts.
 fn parts(task: &SelectTask, blocks: &mut Blocks, operands: &Operands<'_>, outs: &[Out<HostBuffer>], first: u64) -> Vec<Part> {
     let stored = parts_of(task.kind);
-    // Whatever is in no part of its own is in the last one, which is stored or not.
+    // Elements in no part of their own are in the last one, which is stored or not.
     let last = if stored == 1 { 1 } else { stored - 1 };
     let end = (first + CHUNK).min(task.n);
     let mut all: Vec<Part> = (0..=last).map(|p| Part::new(outs, if p < stored { end - first } else { 0 })).collect();

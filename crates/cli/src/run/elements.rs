@@ -25,15 +25,13 @@ pub(super) fn of_types(verb: &str, inputs: &[Array], types: &[DType]) -> Result 
     Err(Failure::usage(format!("{verb} takes {known}, not {}", other.type_name()), CONVERT))
 }
 
-/// Refuses two inputs of different types; truth values are as good as bytes that are 0 or 1.
-pub(super) fn alike(verb: &str, inputs: &[Array]) -> Result {
-    match inputs {
-        [a, b, ..] if a.dtype != b.dtype => {
-            let message = format!("{verb} takes arrays of one type, not {} and {}", a.type_name(), b.type_name());
-            Err(Failure::usage(message, "convert one of them, for instance with `isowarp run map --op x --dtype`"))
-        }
-        _ => Ok(()),
+/// Refuses two inputs of different types; truth values are as good as bytes that are 0 or 1. `verb` and what it takes two of are for the message.
+pub(super) fn alike(verb: &str, what: &str, a: &Array, b: &Array) -> Result {
+    if a.dtype == b.dtype {
+        return Ok(());
     }
+    let message = format!("{verb} takes {what} of one type, not {} and {}", a.type_name(), b.type_name());
+    Err(Failure::usage(message, "convert one of them, for instance with `isowarp run map --op x --dtype`"))
 }
 
 /// The types of floats.

@@ -68,7 +68,7 @@ fn convolution(args: &RunArgs, inputs: &[Array]) -> Result<Plan> {
     if args.windows.by_transforms {
         of_types("conv --fft", inputs, &WIDE_FLOATS)?;
     }
-    alike(args.verb.name, inputs)?;
+    alike(args.verb.name, "arrays", image, filter)?;
     // As NumPy's: whether both hold somewhere.
     let boolean = image.boolean && filter.boolean;
     // Up to two axes are those of one channel.

@@ -209,7 +209,9 @@ fn dot(args: &RunArgs, inputs: &[Array]) -> Result<Plan> {
     if inputs.len() == 2 && inputs.iter().all(|a| a.boolean) {
         return Ok(Plan::new(Call::Ask(Question::Any, condition("x && y", inputs)?), vec![1]).boolean(true));
     }
-    alike(args.verb.name, inputs)?;
+    if let [a, b, ..] = inputs {
+        alike(args.verb.name, "arrays", a, b)?;
+    }
     if args.exact {
         of_types("dot --exact", inputs, &WIDE_FLOATS)?;
     }

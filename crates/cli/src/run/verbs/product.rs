@@ -46,7 +46,9 @@ fn sides(array: &Array, transposed: bool, which: &str) -> Result<(Option<u64>, [
 
 /// The plan of a product. Of two bool files it says where a row and a column both hold somewhere, as NumPy's does.
 fn planned(args: &RunArgs, inputs: &[Array], of: Product, shape: Vec<u64>) -> Result<Plan> {
-    alike(args.verb.name, inputs)?;
+    if let [a, b, ..] = inputs {
+        alike(args.verb.name, "arrays", a, b)?;
+    }
     if inputs.get(2).is_some_and(|c| c.boolean) {
         let message = format!("{} adds numbers, and the third input is of bool", args.verb.name);
         return Err(Failure::usage(message, "convert it first, for instance with `isowarp run map --op x --dtype u32`"));

@@ -3,7 +3,7 @@
 use crate::args::Side;
 use crate::failure::{Failure, Result};
 use crate::npy::Array;
-use crate::run::elements::{first, order, order_of, ty};
+use crate::run::elements::{alike, first, order, order_of, ty};
 use crate::run::options::{self, RunArgs};
 use crate::run::plan::{Part, Plan};
 use crate::run::registry::{Inputs, Verb};
@@ -99,17 +99,8 @@ fn two<'a>(args: &RunArgs, inputs: &'a [Array]) -> Result<(&'a Array, &'a Array,
     let a = first(inputs)?;
     // By key each array's values come after it.
     let b = inputs.get(if args.by_key { 2 } else { 1 }).unwrap_or(a);
-    same_type(args, "arrays", a, b)?;
+    alike(args.verb.name, "arrays", a, b)?;
     Ok((a, b, if ty(a) == ty(b) { ty(a) } else { a.dtype.ty() }))
-}
-
-fn same_type(args: &RunArgs, what: &str, a: &Array, b: &Array) -> Result {
-    if a.dtype == b.dtype {
-        return Ok(());
-    }
-    let name = if what == "values" { "merge --by-key" } else { args.verb.name };
-    let message = format!("{name} takes {what} of one type, not {} and {}", a.type_name(), b.type_name());
-    Err(Failure::usage(message, "convert one of them, for instance with `isowarp run map --op x --dtype`"))
 }
 
 fn sets(args: &RunArgs, inputs: &[Array], op: SetOp) -> Result<Plan> {
@@ -133,7 +124,7 @@ fn merge(args: &RunArgs, inputs: &[Array]) -> Result<Plan> {
     }
     let plan = Plan::new(Call::Merge(order_of(args, a, of)?), shape);
     if let (true, [_, v, _, w]) = (args.by_key, inputs) {
-        same_type(args, "values", v, w)?;
+        alike("merge --by-key", "values", v, w)?;
         return Ok(plan.boolean(v.boolean && w.boolean).giving(&[Part::Keys, Part::Result]));
     }
     Ok(plan.boolean(a.boolean && b.boolean))

@@ -209,7 +209,7 @@ fn even_bins_of_floats_are_numpys() {
     assert_eq!(rule.edges[..8], [0xc000_0000, 0xbff9_999a, 0xbff3_3333, 0xbfec_cccd, 0xbfe6_6666, 0xbfe0_0000, 0xbfd9_999a, 0xbfd3_3333]);
 }
 
-/// Whatever the rule, bins are those that a search of `lower + k * step` finds.
+/// Bins of any rule are those that a search of `lower + k * step` finds.
 #[test]
 fn even_bins_of_floats_lie_between_their_edges() {
     let mut state = 7u64;
