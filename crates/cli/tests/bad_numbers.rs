@@ -36,12 +36,13 @@ fn options_of_numbers_that_make_no_sense_are_refused() {
     says(&interleaved(&["--dist", "sphere"]), "--generator xorwow-interleaved is not for this distribution");
     says(&refused(&["random", "--n", "3", "--dist", "discrete", "--probabilities", "0,0"]), "weights: their sum is 0");
     says(&refused(&["random", "--n", "3", "--dist", "bits", "--position", "18446744073709551614"]), "position: a stream has 2^64 words");
-    says(&refused(&["sum", "--in", "w_i4.npy"]), "values to sum in an order: they are floats, not i32");
+    says(&refused(&["sum", "--in", "w_i4.npy"]), "sum takes f16, f32 or f64, not i32");
     says(&refused(&["sum", "--in", "x_f4.npy", "--axis", "3"]), "there is no axis 3");
-    says(&refused(&["sum", "--exact", "--in", "w_i4.npy"]), "values to sum exactly: they are floats, not i32");
+    says(&refused(&["sum", "--exact", "--in", "w_i4.npy"]), "sum takes f16, f32 or f64, not i32");
     says(&refused(&["sum", "--exact", "--order", "kahan", "--in", "x_f4.npy"]), "cannot be used with");
     says(&refused(&["mean", "--axis", "0", "--in", "x_f4.npy"]), "--exact");
-    says(&refused(&["ulp", "--in", "w_u1.npy", "--in", "w_i4.npy"]), "values to compare: u8 is not i32");
+    says(&refused(&["ulp", "--in", "w_u1.npy", "--in", "w_i4.npy"]), "ulp takes f32 or f64, not u8");
+    says(&refused(&["ulp", "--in", "normal_f4.npy", "--in", "normal_f8.npy"]), "values to compare: f32 is not f64");
     says(&refused(&["cast", "--in", "x_f4.npy"]), "not provided: --from <FORMAT>");
     says(&refused(&["cast", "--in", "x_f4.npy", "--to", "e9m3-ieee"]), "an exponent has 1 to 8 bits, not 9");
     says(&refused(&["cast", "--in", "x_f4.npy", "--to", "e4m12-nan"]), "more than 16");

@@ -52,8 +52,8 @@ fn convolutions_that_make_no_sense_are_refused() {
     for order in ["fixed30", "fast-f16"] {
         says(&refused(&["conv", "--order", order, "--in", "w_i4.npy", "--in", "w_i4.npy"]), "blocks, chain");
     }
-    says(&refused(&["conv", "--fft", "--in", "w_i4.npy", "--in", "w_i4.npy"]), "conv --fft takes f32 or f64, not ");
-    says(&refused(&["conv", "--fft", "--padding", "same", "--in", "w_f2.npy", "--in", "w_f2.npy"]), "conv --fft takes f32 or f64, not ");
+    says(&refused(&["conv", "--fft", "--in", "w_i4.npy", "--in", "w_i4.npy"]), "conv --fft takes f32 or f64, not i32");
+    says(&refused(&["conv", "--fft", "--padding", "same", "--in", "w_f2.npy", "--in", "w_f2.npy"]), "conv --fft takes f32 or f64, not f16");
     says(&refused(&["conv", "--fft", "--order", "chain", "--in", "w_i4.npy", "--in", "w_i4.npy"]), "cannot be used with");
     says(&refused(&["conv", "--fft", "--groups", "2", "--in", "w_i4.npy", "--in", "w_i4.npy"]), "cannot be used with");
 }
