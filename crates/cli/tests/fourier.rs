@@ -73,12 +73,26 @@ fn real_numbers_have_half_the_points() {
 }
 
 #[test]
+fn planes_of_real_numbers_have_the_points_of_rfftn() {
+    for backend in backends() {
+        let on = ["--backend", &backend, "--real", "--axes", "0,1"];
+        let x = [0.0f32, 1.0, 4.0, 9.0, 1.0, 1.0, 2.0, 5.0];
+        let half = fft(&on, Some(&file("<f4", &[2, 4], &x)));
+        assert_eq!((&*half.descr, &*half.shape), ("'<c8'", &[2, 3][..]));
+        assert_eq!(floats(&half), [23.0, 0.0, -5.0, 12.0, -9.0, 0.0, 5.0, 0.0, -3.0, 4.0, -3.0, 0.0]);
+        let back = fft(&[&on[..], &["--inverse"]].concat(), Some(&file("<c8", &[2, 3], &floats(&half))));
+        assert_eq!((&*back.shape, back.f32s()), (&[2, 4][..], x.to_vec()));
+    }
+}
+
+#[test]
 fn transforms_that_make_no_sense_are_refused() {
     says(&refused(&["fft", "--in", "x_f4.npy"]), "is not of complex numbers");
     says(&refused(&["fft", "--in", "complex.npy", "--axis", "7"]), "there is no axis 7");
     says(&refused(&["fft", "--in", "complex.npy", "--axis", "0", "--axes", "0,1"]), "cannot be used with");
     says(&refused(&["fft", "--in", "complex.npy", "--axes", "0,0"]), "axes [0, 0]");
-    says(&refused(&["fft", "--in", "x_f4.npy", "--real", "--axes", "0,1"]), "--real goes along one axis");
+    says(&refused(&["fft", "--in", "x_f4.npy", "--real", "--axes", "0,9"]), "there is no axis 9");
+    says(&refused(&["fft", "--in", "x_f4.npy", "--real", "--axes", "0,0"]), "axes [0, 0]");
     says(&refused(&["fft", "--in", "complex.npy", "--n", "5"]), "--real");
     says(&refused(&["fft", "--in", "complex.npy", "--real", "--inverse", "--n", "1000"]), "1000 real numbers have 501 points");
     says(&refused(&["fft", "--in", "w_i4.npy", "--real"]), "fft takes f32 or f64, not i32");

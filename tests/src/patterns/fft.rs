@@ -74,6 +74,23 @@ pub(super) fn cases<B: Target>(c: &mut Cases<B>) {
         .needs(&[DType::F64])
         .quick = n < 25;
     }
+    for (shape, axes) in [(vec![6, 8], vec![0, 1]), (vec![7, 9], vec![1, 0]), (vec![4, 5, 6], vec![0, 1, 2]), (vec![3, 11, 4], vec![2, 0])]
+    {
+        let n = shape.iter().product();
+        c.add(format!("fft/real/axes/f32/{shape:?}/{axes:?}"), move |d| {
+            of_reals(d, &input::<B, f32>(d, Fill::Plain, n, "x")?, &shape, &axes)
+        });
+    }
+    c.add("fft/real/axes/f64", |d| of_reals(d, &input::<B, f64>(d, Fill::Plain, 30 * 64 * 50, "x")?, &[30, 64, 50], &[0, 1, 2]))
+        .needs(&[DType::F64])
+        .quick = false;
+    c.add("fft/real/axes/plans", |d| {
+        let x = input::<B, f32>(d, Fill::Plain, 12 * 10, "x")?;
+        let plan = d.rfft_plan::<f32>(10)?.with(&d.fft_plan(12)?);
+        let z = d.rfft(&x).axes(&[12, 10], &[0, 1]).plan(&plan).run()?;
+        let back = d.irfft(&z, 10).axes(&[12, 6], &[0, 1]).plan(&plan).run()?;
+        Ok((z, back))
+    });
     for shape in [vec![5], vec![4, 7], vec![2, 3, 5]] {
         c.add(format!("fft/shift/{shape:?}"), move |d| {
             let n = shape.iter().product();
@@ -94,4 +111,18 @@ fn both<B: Target, T: isowarp::patterns::FftScalar>(
     axes: &[usize],
 ) -> isowarp::Result<(Buffer<B, T>, Buffer<B, T>)> {
     Ok((d.fft(z).axes(shape, axes).run()?, d.fft(z).axes(shape, axes).inverse().run()?))
+}
+
+/// A transform of real numbers, and the real numbers of that.
+fn of_reals<B: Target, T: isowarp::patterns::FftScalar>(
+    d: &B,
+    x: &Buffer<B, T>,
+    shape: &[u64],
+    axes: &[usize],
+) -> isowarp::Result<(Buffer<B, T>, Buffer<B, T>)> {
+    let z = d.rfft(x).axes(shape, axes).run()?;
+    let (last, mut halves) = (axes[axes.len() - 1], shape.to_vec());
+    halves[last] = shape[last] / 2 + 1;
+    let back = d.irfft(&z, shape[last]).axes(&halves, axes).run()?;
+    Ok((z, back))
 }

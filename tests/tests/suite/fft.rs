@@ -323,6 +323,54 @@ fn transforms_of_real_numbers_are_halves_of_those_of_points() {
 }
 
 #[test]
+fn real_numbers_are_transformed_along_the_last_axis_and_their_points_along_the_others() {
+    each(|d| {
+        for (shape, axes) in [([6u64, 10, 16], vec![0, 1, 2]), ([6, 11, 9], vec![2, 0, 1]), ([5, 3, 8], vec![1, 2])] {
+            let (last, n) = (axes[axes.len() - 1], shape.iter().product::<u64>());
+            let x = d.upload(&points::<f32>(n / 2 + 1, 9)[..n as usize]).unwrap();
+            let mut halves = shape;
+            halves[last] = shape[last] / 2 + 1;
+            let once = d.rfft(&x).axes(&shape, &axes).run().unwrap();
+            let mut steps = d.rfft(&x).axis(&shape, last).run().unwrap();
+            for &axis in axes.iter().rev().skip(1) {
+                steps = d.fft(&steps).axis(&halves, axis).run().unwrap();
+            }
+            assert_eq!(digest(&once.read_blocking().unwrap()), digest(&steps.read_blocking().unwrap()), "{shape:?}, {axes:?}");
+            let back = d.irfft(&once, shape[last]).axes(&halves, &axes).run().unwrap().read_blocking().unwrap();
+            for &axis in axes.iter().take(axes.len() - 1) {
+                steps = d.fft(&steps).axis(&halves, axis).inverse().run().unwrap();
+            }
+            let last_step = d.irfft(&steps, shape[last]).axis(&halves, last).run().unwrap().read_blocking().unwrap();
+            assert_eq!(digest(&back), digest(&last_step), "{shape:?}, {axes:?}");
+            assert!(distance(&back, &x.read_blocking().unwrap()) < 2e-6, "{shape:?}, {axes:?}");
+        }
+    });
+}
+
+/// NumPy's `fft.rfftn` of `i * i % 11` for i below 24, as an array of `[2, 3, 4]`.
+#[rustfmt::skip]
+const NUMPY: [f32; 36] = [
+    89.0, 0.0, 0.0, 13.0, -1.0, 0.0,
+    5.0, -13.856406, -7.607695, 17.392305, -7.0, 10.392305,
+    5.0, 13.856406, -28.392305, -3.392305, -7.0, -10.392305,
+    -1.0, 0.0, 12.0, -1.0, 1.0, 0.0,
+    -7.0, 10.392305, 0.0, 11.0, -11.0, 0.0,
+    -7.0, -10.392305, 0.0, 11.0, -11.0, 0.0,
+];
+
+#[test]
+fn real_numbers_of_three_axes_have_the_points_of_numpys_rfftn() {
+    each(|d| {
+        let x: Vec<f32> = (0..24).map(|i| (i * i % 11) as f32).collect();
+        let found = d.rfft(&d.upload(&x).unwrap()).axes(&[2, 3, 4], &[0, 1, 2]).run().unwrap().read_blocking().unwrap();
+        assert!(distance(&found, &NUMPY) < 2e-5, "{found:?}");
+        let odd = d.rfft(&d.upload(&x).unwrap()).axes(&[2, 4, 3], &[0, 1, 2]).run().unwrap();
+        let back = d.irfft(&odd, 3).axes(&[2, 4, 2], &[0, 1, 2]).run().unwrap().read_blocking().unwrap();
+        assert!(distance(&back, &x) < 1e-5, "{back:?}");
+    });
+}
+
+#[test]
 fn halves_change_places_and_back() {
     each(|d| {
         let x: Vec<u32> = (0..35).collect();
@@ -353,6 +401,16 @@ fn transforms_that_do_not_fit_are_refused_and_nothing_is_written() {
         assert!(matches!(refused(d.rfft(&z).write_to(&out)), Error::BufferTooSmall { required: 26, .. }));
         assert!(matches!(refused(d.rfft(&z).axis(&[5, 5], 1).write_to(&out)), Error::LengthMismatch { .. }));
         invalid(d.rfft(&part(0)).write_to(&out));
+        invalid(d.rfft(&z).axes(&[24], &[]).write_to(&out));
+        invalid(d.rfft(&z).axes(&[6, 4], &[1, 1]).write_to(&out));
+        invalid(d.rfft(&z).axes(&[6, 4], &[2, 1]).write_to(&out));
+        invalid(d.rfft(&part(0)).axes(&[0, 4], &[0, 1]).write_to(&out));
+        assert!(matches!(refused(d.rfft(&z).axes(&[6, 4], &[0, 1]).write_to(&out)), Error::BufferTooSmall { required: 36, .. }));
+        assert!(matches!(
+            refused(d.irfft(&z, 4).axes(&[5, 3], &[0, 1]).write_to(&out)),
+            Error::LengthMismatch { expected: 30, found: 24, .. }
+        ));
+        invalid(d.irfft(&z, 4).axes(&[3, 4], &[0, 1]).write_to(&out));
         invalid(d.irfft(&z, 24).axis(&[12], 0).write_to(&out));
         assert!(matches!(refused(d.irfft(&z, 25).write_to(&out)), Error::LengthMismatch { expected: 26, found: 24, .. }));
         assert!(matches!(refused(d.irfft(&part(22), 20).write_to(&out.slice(..19).unwrap())), Error::BufferTooSmall { .. }));

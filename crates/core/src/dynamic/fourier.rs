@@ -17,10 +17,10 @@ pub enum Fourier {
         /// Whether it is the inverse.
         inverse: bool,
     },
-    /// Of real numbers along an axis, to half of the points.
-    OfReals(usize),
-    /// Of half of the points to so many real numbers, along an axis.
-    Reals(u64, usize),
+    /// Of real numbers along the axis named last, to half of the points, and of these along the others.
+    OfReals(Vec<usize>),
+    /// Of half of the points to so many real numbers along the axis named last, by way of the others.
+    Reals(u64, Vec<usize>),
 }
 
 impl Fourier {
@@ -29,8 +29,8 @@ impl Fourier {
     pub fn shape(&self, shape: &[u64]) -> Vec<u64> {
         let along = match self {
             Self::Points { .. } => None,
-            &Self::OfReals(axis) => shape.get(axis).map(|n| (axis, n / 2 + 1)),
-            &Self::Reals(n, axis) => Some((axis, n)),
+            Self::OfReals(axes) => axes.last().and_then(|&axis| Some((axis, shape.get(axis)? / 2 + 1))),
+            Self::Reals(n, axes) => axes.last().map(|&axis| (axis, *n)),
         };
         shape.iter().enumerate().map(|(k, &n)| along.filter(|of| of.0 == k).map_or(n, |of| of.1)).collect()
     }
@@ -55,8 +55,8 @@ impl<B: Patterns> Job<'_, B> {
                 let call = if *inverse { call.inverse() } else { call };
                 self.into::<T>(x.len(), |out| call.write_to(out))
             }
-            Fourier::OfReals(axis) => self.into::<T>(results.saturating_mul(2), |out| d.rfft(&x).axis(shape, *axis).write_to(out)),
-            Fourier::Reals(n, axis) => self.into::<T>(results, |out| d.irfft(&x, *n).axis(shape, *axis).write_to(out)),
+            Fourier::OfReals(axes) => self.into::<T>(results.saturating_mul(2), |out| d.rfft(&x).axes(shape, axes).write_to(out)),
+            Fourier::Reals(n, axes) => self.into::<T>(results, |out| d.irfft(&x, *n).axes(shape, axes).write_to(out)),
         }
     }
 }

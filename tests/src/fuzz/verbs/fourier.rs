@@ -27,7 +27,7 @@ pub(super) fn trial(verb: Verb, r: &mut Random) -> Trial {
     let points: usize = sides.iter().product();
     let numbers = match verb {
         Verb::Fft => vec![("rows", sides[0]), ("columns", sides[1]), ("axes", 1 + r.below(7)), ("inverse", r.below(2))],
-        _ => vec![("line", line), ("axis", r.below(2)), ("odd", r.below(2))],
+        _ => vec![("line", line), ("axis", r.below(2)), ("odd", r.below(2)), ("both", r.below(2))],
     };
     let n = match verb {
         Verb::Fft => 2 * points,
@@ -64,6 +64,19 @@ fn reals(trial: &Trial) -> [usize; 2] {
     }
 }
 
+/// Whether real numbers' points are transformed along the other axis, too.
+fn both_axes(trial: &Trial) -> bool {
+    trial.number("both") % 2 == 1
+}
+
+/// Points of which every `step`-th belongs to a line of `n`, or their inverse transforms.
+fn along<T: Real>(all: &mut [Point<T>], n: usize, step: usize, inverse: bool) {
+    for first in (0..all.len()).filter(|at| at / step % n == 0) {
+        let line: Vec<Point<T>> = (0..n).map(|k| all[first + k * step]).collect();
+        transform(&line, inverse).into_iter().enumerate().for_each(|(k, point)| all[first + k * step] = point);
+    }
+}
+
 /// Floats that are read: whole lines, the last point of half a pair with a zero.
 fn floats(trial: &Trial) -> Vec<u64> {
     let used = match trial.verb {
@@ -78,16 +91,17 @@ pub(super) fn run<B: Target>(trial: &Trial, device: &B) -> Result<Vec<Output>> {
     let x = upload(device, trial.inputs[0].dtype, &floats(trial))?;
     let axis = (trial.number("axis") % 2) as usize;
     let shape = |[lines, of]: [usize; 2]| if axis == 1 { vec![lines as u64, of as u64] } else { vec![of as u64, lines as u64] };
+    let axes = if both_axes(trial) { vec![1 - axis, axis] } else { vec![axis] };
     let call = match trial.verb {
         Verb::Fft => {
             let (shape, axes) = points(trial);
             let inverse = trial.number("inverse") % 2 == 1;
             Call::Fft(Fourier::Points { axes, inverse }, shape.map(|side| side as u64).to_vec())
         }
-        Verb::Rfft => Call::Fft(Fourier::OfReals(axis), shape(reals(trial))),
+        Verb::Rfft => Call::Fft(Fourier::OfReals(axes), shape(reals(trial))),
         _ => {
             let [lines, n] = reals(trial);
-            Call::Fft(Fourier::Reals(n as u64, axis), shape([lines, n / 2 + 1]))
+            Call::Fft(Fourier::Reals(n as u64, axes), shape([lines, n / 2 + 1]))
         }
     };
     computed(device, &call, &[&x])
@@ -106,12 +120,7 @@ fn of<T: Real>(trial: &Trial) -> Vec<Output> {
             let (shape, axes) = points(trial);
             let mut all: Vec<Point<T>> = x.chunks(2).map(|p| [p[0], p[1]]).collect();
             for &axis in axes.iter().rev() {
-                let (n, inner) = (shape[axis], shape[axis + 1..].iter().product::<usize>());
-                for first in (0..all.len()).filter(|at| at / inner % n == 0) {
-                    let line: Vec<Point<T>> = (0..n).map(|k| all[first + k * inner]).collect();
-                    let line = transform(&line, trial.number("inverse") % 2 == 1);
-                    line.into_iter().enumerate().for_each(|(k, point)| all[first + k * inner] = point);
-                }
+                along(&mut all, shape[axis], shape[axis + 1..].iter().product(), trial.number("inverse") % 2 == 1);
             }
             stored(all)
         }
@@ -120,16 +129,22 @@ fn of<T: Real>(trial: &Trial) -> Vec<Output> {
             let at = |line: usize, k: usize| if rows { line * n + k } else { k * lines + line };
             let of_line = |line: usize| half(&(0..n).map(|k| x[at(line, k)]).collect::<Vec<T>>());
             let all: Vec<Vec<Point<T>>> = (0..lines).map(of_line).collect();
-            stored(if rows { all.concat() } else { (0..=n / 2).flat_map(|k| all.iter().map(move |line| line[k])).collect() })
+            let mut all: Vec<Point<T>> =
+                if rows { all.concat() } else { (0..=n / 2).flat_map(|k| all.iter().map(move |line| line[k])).collect() };
+            if both_axes(trial) {
+                along(&mut all, lines, if rows { n / 2 + 1 } else { 1 }, false);
+            }
+            stored(all)
         }
         _ => {
             // The order of evaluation of these is documented as that of no sum, so what is near the definition is right, and the CPU's bits are expected.
             let [lines, n] = reals(trial);
             let kept = n / 2 + 1;
-            let point = |line: usize, k: usize| {
-                let at = 2 * if rows { line * kept + k } else { k * lines + line };
-                [x[at].wide(), x[at + 1].wide()]
-            };
+            let mut points: Vec<Point<T>> = x.chunks(2).map(|p| [p[0], p[1]]).collect();
+            if both_axes(trial) {
+                along(&mut points, lines, if rows { kept } else { 1 }, true);
+            }
+            let point = |line: usize, k: usize| points[if rows { line * kept + k } else { k * lines + line }].map(T::wide);
             let bound = |line: usize| {
                 let sum = (0..kept).map(|k| point(line, k)[0].abs() + point(line, k)[1].abs()).sum::<f64>();
                 // Sums in between may overflow, and what is below the least normal number is not as near.

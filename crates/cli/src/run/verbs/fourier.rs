@@ -41,17 +41,13 @@ fn transform(args: &RunArgs, inputs: &[Array]) -> Result<Plan> {
     };
     let named = args.axes.clone().unwrap_or_else(|| vec![args.axis.unwrap_or(-1)]);
     let axes = named.iter().map(|&a| axis(a, &shape)).collect::<Result<Vec<_>>>()?;
-    let of = if args.real {
-        let &[along] = &axes[..] else {
-            return Err(Failure::usage("--real goes along one axis", "name it by --axis, and transform the others without --real"));
-        };
-        if args.inverse {
-            Fourier::Reals(args.n.unwrap_or_else(|| 2 * shape[along].saturating_sub(1)), along)
-        } else {
-            Fourier::OfReals(along)
+    let of = match (args.real, args.inverse) {
+        (false, inverse) => Fourier::Points { axes, inverse },
+        (true, false) => Fourier::OfReals(axes),
+        (true, true) => {
+            let kept = axes.last().map_or(0, |&last| shape[last]);
+            Fourier::Reals(args.n.unwrap_or_else(|| 2 * kept.saturating_sub(1)), axes)
         }
-    } else {
-        Fourier::Points { axes, inverse: args.inverse }
     };
     let mut result = of.shape(&shape);
     let complex = !matches!(of, Fourier::Reals(..));

@@ -147,16 +147,15 @@ fn padded<B: Convolutions, I: Input<B, Exprs = Expr<T>>, T: FftScalar + Factor>(
     device.map(&windows_of(device, &of, &geometry)?, |x| x)
 }
 
+/// The axes of an array of planes along which there is more than a point, and the last one.
+fn transformed_axes(axes: &[Axis; MAX_AXES]) -> Vec<usize> {
+    (1..=MAX_AXES).filter(|&k| k == MAX_AXES || axes[k - 1].points > 1).collect()
+}
+
 /// The transform of planes of real numbers: `[planes, points, points, points / 2 + 1]` complex numbers.
 fn transformed<B: Convolutions, T: FftScalar>(device: &B, x: &Buffer<B, T>, axes: &[Axis; MAX_AXES], planes: u64) -> Result<Buffer<B, T>> {
     let [a, b, c] = axes.map(|axis| axis.points);
-    let mut z = device.rfft(x).axis(&[planes, a, b, c], 3).run()?;
-    for (axis, points) in [(2, b), (1, a)] {
-        if points > 1 {
-            z = device.fft(&z).axis(&[planes, a, b, c / 2 + 1], axis).run()?;
-        }
-    }
-    Ok(z)
+    device.rfft(x).axes(&[planes, a, b, c], &transformed_axes(axes)).run()
 }
 
 impl<B, I, J, T> Arrays<B> for FourierConvolution<I, J, T>
@@ -193,17 +192,12 @@ where
         let (x, taps) = (transformed(device, &x, &axes, planes)?, transformed(device, &taps, &axes, 1)?);
         let [a, b, c] = axes.map(|axis| axis.points);
         let of_plane = elements(&[a, b, c / 2 + 1]) as u32;
-        let mut z = device.generate(x.len(), (index(), array(&x), array(&taps)), |(i, x, taps)| {
+        let z = device.generate(x.len(), (index(), array(&x), array(&taps)), |(i, x, taps)| {
             let (point, part) = (i >> 1, i & 1u32);
             let of_filter = if planes == 1 { point } else { point % of_plane };
             product(part, pair(x, point), pair(taps, of_filter))
         })?;
-        for (axis, points) in [(1, a), (2, b)] {
-            if points > 1 {
-                z = device.fft(&z).axis(&[planes, a, b, c / 2 + 1], axis).inverse().run()?;
-            }
-        }
-        let full = device.irfft(&z, c).axis(&[planes, a, b, c / 2 + 1], 3).run()?;
+        let full = device.irfft(&z, c).axes(&[planes, a, b, c / 2 + 1], &transformed_axes(&axes)).run()?;
         let kept = axes.map(|axis| (axis.kept as u32, axis.first as u32, axis.points as u32));
         device.generate_into(
             required,

@@ -85,6 +85,18 @@ impl<'a, B: Fft, T: FftScalar> Transforming<'a, B, T> {
         Self { z, shape: None, axes: vec![0], inverse: false, plans: Vec::new() }
     }
 
+    /// The same along these axes, with tables from these plans.
+    pub(super) fn along(mut self, shape: Vec<u64>, axes: Vec<usize>, plans: &'a [FftPlan<B, T>]) -> Self {
+        (self.shape, self.axes) = (Some(shape), axes);
+        self.plans.extend(plans);
+        self
+    }
+
+    pub(super) fn inverted(mut self) -> Self {
+        self.inverse = true;
+        self
+    }
+
     /// The lines of each axis, the last one first.
     fn lines(&self) -> Result<Vec<Lines>> {
         let floats = self.z.len();
@@ -93,18 +105,8 @@ impl<'a, B: Fft, T: FftScalar> Transforming<'a, B, T> {
         }
         let whole = [floats / 2];
         let shape = self.shape.as_deref().unwrap_or(&whole);
-        let mut seen = vec![false; shape.len()];
-        for &axis in &self.axes {
-            if seen.get_mut(axis).is_none_or(|seen| core::mem::replace(seen, true)) {
-                let reason = format!("axes {:?} of an array of {} dimensions", self.axes, shape.len());
-                return Err(Error::InvalidArgument { what: PATTERN, reason });
-            }
-        }
-        let expected = shape.iter().try_fold(1u64, |a, &b| a.checked_mul(b)).unwrap_or(u64::MAX);
-        if expected != floats / 2 {
-            return Err(Error::LengthMismatch { what: "points of the shape", expected, found: floats / 2 });
-        }
-        self.axes.iter().rev().map(|&axis| Lines::along(shape, axis)).collect()
+        check_shape(shape, floats / 2)?;
+        lines_along(shape, &self.axes)
     }
 }
 
@@ -136,6 +138,27 @@ impl<B: Fft, T: FftScalar> Arrays<B> for Transforming<'_, B, T> {
         }
         Ok(())
     }
+}
+
+/// Fails where an array of so many points has another shape.
+pub(super) fn check_shape(shape: &[u64], points: u64) -> Result<()> {
+    let expected = shape.iter().try_fold(1u64, |a, &b| a.checked_mul(b)).unwrap_or(u64::MAX);
+    if expected != points {
+        return Err(Error::LengthMismatch { what: "points of the shape", expected, found: points });
+    }
+    Ok(())
+}
+
+/// The lines of an array along each of these axes, the last one first.
+pub(super) fn lines_along(shape: &[u64], axes: &[usize]) -> Result<Vec<Lines>> {
+    let mut seen = vec![false; shape.len()];
+    for &axis in axes {
+        if seen.get_mut(axis).is_none_or(|seen| core::mem::replace(seen, true)) {
+            let reason = format!("axes {axes:?} of an array of {} dimensions", shape.len());
+            return Err(Error::InvalidArgument { what: PATTERN, reason });
+        }
+    }
+    axes.iter().rev().map(|&axis| Lines::along(shape, axis)).collect()
 }
 
 /// Fails where a device does not transform these lines.
