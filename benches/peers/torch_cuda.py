@@ -59,6 +59,9 @@ def figures():
         x = torch.randint(-128, 127, (n, n), dtype=torch.int8, device="cuda")
         y = torch.randint(-128, 127, (n, n), dtype=torch.int8, device="cuda").t()
         yield f"gemm i8 {n}", lambda x=x, y=y: torch._int_mm(x, y)
+    for n in (16, 32, 64):
+        left, right = (numbers((1 << 24) // n**2, n, n) for _ in range(2))
+        yield f"gemm f32 {len(left)} of {n}", lambda left=left, right=right: torch.bmm(left, right)
     a, v = numbers(16384, 16384), numbers(16384)
     yield "gemv f32 16384", lambda: torch.mv(a, v)
     many, right = numbers(100_000, 32, 32) + 8 * torch.eye(32, device="cuda"), numbers(100_000, 32, 1)

@@ -18,6 +18,8 @@ pub enum Source {
     ContractPack,
     /// `contract_packed.cu`
     ContractPacked,
+    /// `contract_small.cu`
+    ContractSmall,
     /// `contract_tiles.cu`
     ContractTiles,
     /// `contract_tiles_wide.cu`
@@ -89,6 +91,7 @@ impl Source {
         Source::ContractFixed,
         Source::ContractPack,
         Source::ContractPacked,
+        Source::ContractSmall,
         Source::ContractTiles,
         Source::ContractTilesWide,
         Source::ContractWarpgroup,
@@ -131,6 +134,7 @@ impl Source {
             Source::ContractFixed => "contract_fixed",
             Source::ContractPack => "contract_pack",
             Source::ContractPacked => "contract_packed",
+            Source::ContractSmall => "contract_small",
             Source::ContractTiles => "contract_tiles",
             Source::ContractTilesWide => "contract_tiles_wide",
             Source::ContractWarpgroup => "contract_warpgroup",
@@ -174,6 +178,7 @@ impl Source {
             Source::ContractFixed => contract_fixed::BUILDS,
             Source::ContractPack => contract_pack::BUILDS,
             Source::ContractPacked => contract_packed::BUILDS,
+            Source::ContractSmall => contract_small::BUILDS,
             Source::ContractTiles => contract_tiles::BUILDS,
             Source::ContractTilesWide => contract_tiles_wide::BUILDS,
             Source::ContractWarpgroup => contract_warpgroup::BUILDS,
@@ -378,6 +383,30 @@ pub mod contract_packed {
             ptx: text!("contract_packed.compute_80.ptx"),
             entries: &[
                 Entry { name: "contract_packed", holes: &["multiply", "epilogue4", "epilogue1"] },
+            ],
+        },
+    ];
+}
+
+/// Entries of `contract_small.cu`.
+pub mod contract_small {
+    use super::*;
+
+    /// `contract_small_f32`
+    pub const CONTRACT_SMALL_F32: Kernel = Kernel::new(Source::ContractSmall, "contract_small_f32");
+    /// `contract_small_f64`
+    pub const CONTRACT_SMALL_F64: Kernel = Kernel::new(Source::ContractSmall, "contract_small_f64");
+    /// `contract_small_i32`
+    pub const CONTRACT_SMALL_I32: Kernel = Kernel::new(Source::ContractSmall, "contract_small_i32");
+
+    pub(super) const BUILDS: &[Build] = &[
+        Build {
+            arch: Arch { major: 7, minor: 0, exact: false },
+            ptx: text!("contract_small.ptx"),
+            entries: &[
+                Entry { name: "contract_small_f32", holes: &["load_a4", "load_a1", "load_b4", "load_b1", "epilogue4", "epilogue1"] },
+                Entry { name: "contract_small_f64", holes: &["load_a4", "load_a1", "load_b4", "load_b1", "epilogue4", "epilogue1"] },
+                Entry { name: "contract_small_i32", holes: &["load_a4", "load_a1", "load_b4", "load_b1", "epilogue4", "epilogue1"] },
             ],
         },
     ];

@@ -7,7 +7,7 @@
 
 namespace {
 
-constexpr int THREADS = kernels::Contract::THREADS;
+constexpr int THREADS = kernels::Contract::THREADS, SMALL_THREADS = kernels::ContractSmall::THREADS;
 enum Form : uint32_t { A_VECTOR = 1, B_VECTOR = 2, C_VECTOR = 4, SPLIT = 8, A_ALONG = 16, TURNED = 32 };
 
 IW_DEVICE void load_a1(Acc<1>& v, uint64_t i) { asm volatile("// @op.load_a1 %0, %1;" : "=r"(v.w[0]) : "l"(i)); }
@@ -121,19 +121,19 @@ IW_DEVICE void epilogue4(uint64_t i, const Acc<2> (&v)[4]) {
                  : "memory");
 }
 
-// Sums of a thread by fma: RM rows of the tile in fours of every eighth lane, RN columns likewise.
-template <class T>
-struct Lanes {
+// Sums of a thread by fma: RM rows of the tile in fours of every eighth lane, RN columns likewise. DOWN warps lie below each other, ACROSS beside each other.
+template <class T, int RN, int DOWN, int ACROSS>
+struct FusedLanes {
     using Type = Kind<T>;
-    static constexpr int RM = Type::RM, RN = Type::RN, TM = 16 * RM, TN = 16 * RN, TK = Type::TK;
+    static constexpr int RM = Type::RM, TM = 8 * RM * DOWN, TN = 4 * RN * ACROSS, TK = Type::TK, THREADS = 32 * DOWN * ACROSS;
     uint32_t row, column;
     T sum[RM][RN];
 
     // Lanes that differ in their lowest bit read the same elements of A, those that differ in the next one the same of B: a read of 16 bytes takes all lanes
     // at once then.
-    IW_DEVICE Lanes() {
+    IW_DEVICE FusedLanes() {
         const uint32_t lane = lane_id(), warp = warp_id();
-        row = warp % 2 * (8 * RM) + lane / 2 % 8 * 4, column = warp / 2 * (4 * RN) + (lane % 2 + lane / 16 * 2) * 4;
+        row = warp % DOWN * (8 * RM) + lane / 2 % 8 * 4, column = warp / DOWN * (4 * RN) + (lane % 2 + lane / 16 * 2) * 4;
     }
     IW_DEVICE void clear() {
 #pragma unroll
@@ -174,11 +174,19 @@ struct Lanes {
     }
 };
 
+// Sums of a tile of 64 x 128.
+template <class T>
+struct Lanes : FusedLanes<T, Kind<T>::RN, 2, 4> {};
+
+// Sums of a tile of 32 x 32.
+template <class T>
+struct FewLanes : FusedLanes<T, 4, 1, 2> {};
+
 #if __CUDA_ARCH__ >= 800
 // Sums of f64 by matrix instructions, which are chains of fma in ascending k: a warp has 32 rows and 32 columns, in tiles of 8 by 8.
 template <>
 struct Lanes<double> {
-    static constexpr int TM = 64, TN = 128, TK = 8;
+    static constexpr int TM = 64, TN = 128, TK = 8, THREADS = 256;
     uint32_t row, column, k;
     double sum[4][4][2];
 
@@ -226,11 +234,11 @@ struct Lanes<double> {
 };
 #endif
 
-template <class T>
+template <class T, class Lanes>
 IW_DEVICE void contract(const Args& args) {
     using namespace params::contract;
     using Type = Kind<T>;
-    constexpr int W = Type::WORDS, TM = Lanes<T>::TM, TN = Lanes<T>::TN, TK = Lanes<T>::TK;
+    constexpr int W = Type::WORDS, TM = Lanes::TM, TN = Lanes::TN, TK = Lanes::TK, THREADS = Lanes::THREADS;
     // Fours of a tile that a thread brings; where there are fewer, some threads bring none.
     constexpr int FOURS_A = TM * TK / 4, FOURS_B = TN * TK / 4, CA = (FOURS_A + THREADS - 1) / THREADS, CB = (FOURS_B + THREADS - 1) / THREADS;
     constexpr int PITCH_A = TM + 4, PITCH_B = TN + 4;
@@ -299,7 +307,7 @@ IW_DEVICE void contract(const Args& args) {
                 *(Four<T>*)&b_tile[buffer][(b_k + c * step_b_k) * PITCH_B + b_i + c * step_b_i] = values<T>(next_b[c]);
     };
 
-    Lanes<T> lanes;
+    Lanes lanes;
     lanes.clear();
     uint32_t end_of_block = k_first + per_block;
     bool first = true;

@@ -2,4 +2,4 @@
 // @also compute_80
 #include "contract.cuh"
 
-IW_CONTRACT contract_f64(const __grid_constant__ Args args) { contract<double>(args); }
+IW_CONTRACT contract_f64(const __grid_constant__ Args args) { contract<double, Lanes<double>>(args); }

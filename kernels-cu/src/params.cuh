@@ -94,6 +94,9 @@ constexpr int THREADS = 32, ITEMS = 8;
 namespace Contract {
 constexpr int THREADS = 256, ITEMS = 64;
 }
+namespace ContractSmall {
+constexpr int THREADS = 64, ITEMS = 16;
+}
 namespace ContractThin {
 constexpr int THREADS = 256, ITEMS = 1;
 }

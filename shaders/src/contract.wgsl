@@ -1,14 +1,17 @@
 // Products of matrices: C(i, j) is the sum over k of A(i, k) B(k, j), in blocks of k. A block is a chain of fma in ascending k that starts with +0; blocks are
-// added left to right. Integers wrap. A workgroup of 16 x 16 invocations takes a tile of C, and an invocation {{ rm }} rows and {{ rn }} columns of it.
+// added left to right. Integers wrap. A workgroup of {{ side }} x {{ side }} invocations takes a tile of C, and an invocation {{ rm }} rows and {{ rn }} columns of it.
 // Tiles of A and B lie in shared memory as vectors of four rows or columns; the next ones are on their way meanwhile.
 
-const TM = {{ 16 * rm }}u;
-const TN = {{ 16 * rn }}u;
+const TM = {{ side * rm }}u;
+const TN = {{ side * rn }}u;
 const TK = {{ tk }}u;
-const PITCH_A = {{ 4 * rm + 1 }}u;    // vectors from one k to the next
-const PITCH_B = {{ 4 * rn + 1 }}u;
-const FOURS_A = {{ 4 * rm * tk }}u;   // vectors of a tile
-const FOURS_B = {{ 4 * rn * tk }}u;
+{# Vectors of a tile of one k. #}
+{% set fours_a = side * rm // 4 %}
+{% set fours_b = side * rn // 4 %}
+const PITCH_A = {{ fours_a + 1 }}u;    // vectors from one k to the next
+const PITCH_B = {{ fours_b + 1 }}u;
+const FOURS_A = {{ fours_a * tk }}u;   // vectors of a tile
+const FOURS_B = {{ fours_b * tk }}u;
 {# Vectors of four rows, and of four columns, of an invocation. #}
 {% set down = rm // 4 %}
 {% set right = rn // 4 %}
@@ -171,8 +174,8 @@ fn contract_thin(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroup
     }
 }
 {% else %}
-var<workgroup> a_tile: array<vec4<Value>, {{ tk * (4 * rm + 1) }}>;
-var<workgroup> b_tile: array<vec4<Value>, {{ tk * (4 * rn + 1) }}>;
+var<workgroup> a_tile: array<vec4<Value>, {{ tk * (fours_a + 1) }}>;
+var<workgroup> b_tile: array<vec4<Value>, {{ tk * (fours_b + 1) }}>;
 {% if guarded %}
 // One more than the last block of k in which the adapter's own fma may not be used.
 var<workgroup> risky: atomic<u32>;
@@ -202,7 +205,7 @@ var<private> sums: array<vec4<Value>, {{ rm * right }}>;
 var<private> totals: array<vec4<Value>, {{ rm * right }}>;
 {% endif %}
 
-@compute @workgroup_size(256)
+@compute @workgroup_size({{ side * side }})
 fn contract(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
     var index = (group.z * grid.y + group.y) * grid.x + group.x;
     if (index >= args.groups) {
@@ -240,8 +243,9 @@ fn contract(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) gr
     let a_first = batch * args.a_batch;
     let b_first = batch * args.b_batch;
     // Lanes that differ in their lowest bit read the same of A, those that differ in the next one the same of B.
-    let row = (lane / 32u) % 2u * 8u + (lane / 2u) % 8u;
-    let column = (lane / 64u) * 4u + lane % 2u + (lane / 16u) % 2u * 2u;
+{% set down_warps = side // 8 %}
+    let row = (lane / 32u) % {{ down_warps }}u * 8u + (lane / 2u) % 8u;
+    let column = (lane / {{ 32 * down_warps }}u) * 4u + lane % 2u + (lane / 16u) % 2u * 2u;
 
 {% if not rolled %}
 {% for r in range(rm) %}
@@ -303,8 +307,8 @@ fn contract(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) gr
 {% endif %}
     for (var g = 0u; g < {{ rm * right }}u; g++) {
         let r = g / {{ right }}u;
-        let i = m0 + (row + r / 4u * 16u) * 4u + r % 4u;
-        let j = n0 + (column + g % {{ right }}u * 16u) * 4u;
+        let i = m0 + (row + r / 4u * {{ side }}u) * 4u + r % 4u;
+        let j = n0 + (column + g % {{ right }}u * {{ side }}u) * 4u;
         if (i >= args.rows || j >= args.columns) {
             continue;
         }

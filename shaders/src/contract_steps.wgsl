@@ -4,8 +4,8 @@
             for (var q = 0u; q < count; q++) {
                 for (var g = 0u; g < {{ rm * right }}u; g++) {
                     let r = g / {{ right }}u;
-                    let x = a_tile[q * PITCH_A + row + r / 4u * 16u][r % 4u];
-                    let y = b_tile[q * PITCH_B + column + g % {{ right }}u * 16u];
+                    let x = a_tile[q * PITCH_A + row + r / 4u * {{ side }}u][r % 4u];
+                    let y = b_tile[q * PITCH_B + column + g % {{ right }}u * {{ side }}u];
                     let before = sums[g];
                     var after = before;
                     for (var e = 0u; e < 4u; e++) {
@@ -24,8 +24,8 @@
                 for (var q = 0u; q < terms; q++) {
                     for (var g = 0u; g < {{ rm * right }}u * once; g++) {
                         let r = g / {{ right }}u;
-                        let x = a_tile[q * PITCH_A + row + r / 4u * 16u][r % 4u];
-                        var y = b_tile[q * PITCH_B + column + g % {{ right }}u * 16u];
+                        let x = a_tile[q * PITCH_A + row + r / 4u * {{ side }}u][r % 4u];
+                        var y = b_tile[q * PITCH_B + column + g % {{ right }}u * {{ side }}u];
                         var sum = s0_0;
                         for (var e = 0u; e < 4u * once; e++) {
                             sum = vec4<Value>(sum.yzw, op_fused(x, y.x, sum.x));
@@ -43,10 +43,10 @@
 {% endif %}
                 for (var q = 0u; q < TK; q++) {
 {% for r4 in range(down) %}
-                    let x{{ r4 }} = a_tile[q * PITCH_A + row + {{ 16 * r4 }}u];
+                    let x{{ r4 }} = a_tile[q * PITCH_A + row + {{ side * r4 }}u];
 {% endfor %}
 {% for c in range(right) %}
-                    let y{{ c }} = b_tile[q * PITCH_B + column + {{ 16 * c }}u];
+                    let y{{ c }} = b_tile[q * PITCH_B + column + {{ side * c }}u];
 {% endfor %}
 {% for r in range(rm) %}
 {% for c in range(right) %}

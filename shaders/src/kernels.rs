@@ -87,6 +87,7 @@ pub fn shared(name: &str) -> Option<Shader> {
         "exact_sum" => (EXACT, "exact_sum", &[("wide", 0)]),
         "exact_sum_wide" => (EXACT, "exact_sum", &[("wide", 1)]),
         "contract" => (CONTRACT, "contract", &[("step", 0)]),
+        "contract_small" => (CONTRACT, "contract", &[("step", 0)]),
         "contract_thin" => (CONTRACT, "contract_thin", &[("step", 1)]),
         "contract_fold" => (CONTRACT, "contract_fold", &[("step", 2)]),
         "contract_greatest" => (CONTRACT_FIXED, "contract_greatest", &[("step", 0)]),

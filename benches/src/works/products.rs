@@ -31,6 +31,10 @@ pub(super) fn works() -> Vec<Work> {
             let a = random::<f32>(d, s.n * s.copies, s.seed)?;
             into(d, s, a, n * columns, move |d, a, out| d.gemm(matrix(a, n, n), matrix(&b, n, columns)).write_to(out))
         }),
+        // Batches of small matrices.
+        work("gemm/f32_batch_16", DType::F32, 12, |d, s| batch(d, s, 16)),
+        work("gemm/f32_batch_32", DType::F32, 12, |d, s| batch(d, s, 32)),
+        work("gemm/f32_batch_64", DType::F32, 12, |d, s| batch(d, s, 64)),
         // A layer of a network: a bias to each column, and a threshold.
         work("gemm/layer", DType::F32, 12, |d, s| {
             let n = s.n.isqrt();
@@ -64,6 +68,12 @@ fn flat(d: &Device, s: &Shape, terms: u64) -> Result<Ready> {
     let n = s.n.isqrt();
     let (k, b) = (terms.min(n), random::<f32>(d, s.n, s.seed ^ 1)?);
     one::<f32>(d, s, move |d, a, out| d.gemm(matrix(a, n, k), matrix(&b, k, n)).write_to(out))
+}
+
+/// Products of square matrices with so many rows, each of the one and of the other batch.
+fn batch(d: &Device, s: &Shape, side: u64) -> Result<Ready> {
+    let (count, b) = (s.n / (side * side), random::<f32>(d, s.n, s.seed ^ 1)?);
+    one::<f32>(d, s, move |d, a, out| d.gemm(matrix(a, side, side).batch(count), matrix(&b, side, side).batch(count)).write_to(out))
 }
 
 /// A fast product, whose bits are the device's own: what is compared is how many elements leave the bound of `Fast` around a strict product of the factors

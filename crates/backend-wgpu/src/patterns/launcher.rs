@@ -147,7 +147,7 @@ impl<'a> Shared<'a> {
 pub(super) struct Shape {
     threads: u64,
     items: u64,
-    pub(super) holes: ArrayVec<Choice, 6>,
+    pub(super) holes: ArrayVec<Choice, 7>,
 }
 
 impl Wgpu {
@@ -192,16 +192,18 @@ impl Wgpu {
             }
             Items::Contract => {
                 let ty = spec.choice("type");
-                let ([rm, rn], rolled) = (self.product_shape()[usize::from(ty == 1)], self.product_is_rolled(ty));
+                let small = spec.kernel.name == "contract_small";
+                let [rm, rn] = if small { [4, 4] } else { self.product_shape()[usize::from(ty == 1)] };
+                let (side, rolled) = (if small { 8 } else { 16 }, self.product_is_rolled(ty));
                 let guarded = ty == 0 && !rolled && self.dialect().fma == FmaKind::Guarded;
-                let tk = if rm == 8 || ty == 1 { 8 } else { 16 };
-                holes.extend([("rm", rm), ("rn", rn), ("tk", tk), ("rolled", rolled.into()), ("guarded", guarded.into())]);
+                let tk = if rm == 8 || ty == 1 || small { 8 } else { 16 };
+                holes.extend([("side", side), ("rm", rm), ("rn", rn), ("tk", tk), ("rolled", rolled.into()), ("guarded", guarded.into())]);
                 if spec.kernel.name == "contract_thin" {
                     // Whether elements of A are those of an array, and not computed.
                     let streams = matches!(spec.operators, launch::Operators::Product { a, .. } if a.weight() == 0);
                     holes.push(("streams", (ty == 0 && !rolled && streams).into()));
                 }
-                (256, 1)
+                (side * side, 1)
             }
             Items::Map => {
                 let (threads, groups) = self.map_shape(weight);

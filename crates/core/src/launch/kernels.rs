@@ -54,6 +54,9 @@ kernels! {
     EXACT_SUM_WIDE: ExactParams = "exact sum", "exact_sum_wide", entry("exact_sum_wide", 32, 8), Items::Each(8), [write("words", Reach::Whole)];
     /// P10, products of matrices.
     CONTRACT: ContractParams = "gemm", "contract", entry("contract_{type:f32|f64|i32}", 256, 64), Items::Contract, [scratch("partials")];
+    /// P10, products of small matrices, and of few tiles.
+    CONTRACT_SMALL: ContractParams = "gemm", "contract_small", entry("contract_small_{type:f32|f64|i32}", 64, 16), Items::Contract,
+        [scratch("partials")];
     /// P10, products of few columns, or of few rows by their transposes: their blocks go to memory.
     CONTRACT_THIN: ContractParams = "gemm", "contract_thin", entry("contract_thin_{type:f32|f64|i32}", 256, 1), Items::Contract,
         [scratch("partials")];

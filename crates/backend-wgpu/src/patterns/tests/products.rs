@@ -7,8 +7,8 @@ use isowarp_core::caps::Numerics;
 use isowarp_core::element::{DType, Ty};
 use isowarp_core::ir::{self, Expr, Func, Param, Traced as _};
 use isowarp_core::launch::kernels::{
-    CONTRACT, CONTRACT_COOPERATIVE, CONTRACT_FIXED, CONTRACT_FOLD, CONTRACT_GREATEST, CONTRACT_PACK, CONTRACT_THIN, CONVOLVE,
-    CONVOLVE_LAYER, Def,
+    CONTRACT, CONTRACT_COOPERATIVE, CONTRACT_FIXED, CONTRACT_FOLD, CONTRACT_GREATEST, CONTRACT_PACK, CONTRACT_SMALL, CONTRACT_THIN,
+    CONVOLVE, CONVOLVE_LAYER, Def,
 };
 use isowarp_core::launch::{Choice, Operators};
 
@@ -54,9 +54,21 @@ fn products_in_loops_written_out_and_guarded() {
                 let [rm, rn] = shape(rolled);
                 let tk = if rm == 8 || ty == 1 { 8 } else { 16 };
                 for split in [0, 1] {
-                    let choices =
-                        [("type", ty), ("split", split), ("rm", rm), ("rn", rn), ("tk", tk), ("rolled", rolled), ("guarded", guarded)];
+                    let of_tile = |side, rm, rn, tk| {
+                        [
+                            ("type", ty),
+                            ("split", split),
+                            ("side", side),
+                            ("rm", rm),
+                            ("rn", rn),
+                            ("tk", tk),
+                            ("rolled", rolled),
+                            ("guarded", guarded),
+                        ]
+                    };
+                    let choices = of_tile(16, rm, rn, tk);
                     check(dialect, CONTRACT.def(), dtype, &choices);
+                    check(dialect, CONTRACT_SMALL.def(), dtype, &of_tile(8, 4, 4, 8));
                     for streams in [0, u32::from(ty == 0 && rolled == 0)] {
                         check(dialect, CONTRACT_THIN.def(), dtype, &[&choices[..], &[("streams", streams)]].concat());
                     }

@@ -12,13 +12,21 @@ pub(in crate::run) fn real() -> Arg {
 }
 
 pub(in crate::run) fn numbers() -> Arg {
-    arg("n", "N", "How many real numbers --real --inverse gives along the axis, the one named last; twice the points less two, unless it is said")
-        .value_parser(value_parser!(u64))
-        .requires("real")
-        .requires("inverse")
+    arg(
+        "n",
+        "N",
+        "How many real numbers --real --inverse gives along the axis, the one named last; twice the points less two, unless it is said",
+    )
+    .value_parser(value_parser!(u64))
+    .requires("real")
+    .requires("inverse")
 }
 
 pub(in crate::run) fn transformed_axes() -> Arg {
-    list("axes", "AXES", "Several axes, the last one named first, such as 0,1 for the transform of an image; the last one is that of --real's numbers")
-        .value_parser(value_parser!(i64))
+    list(
+        "axes",
+        "AXES",
+        "Several axes, the last one named first, such as 0,1 for the transform of an image; the last one is that of --real's numbers",
+    )
+    .value_parser(value_parser!(i64))
 }

@@ -6,7 +6,7 @@ use crate::caps::Numerics;
 use crate::element::Ty;
 use crate::error::{Error, Result};
 use crate::ir::{self, Expr, Func};
-use crate::launch::kernels::{CONTRACT, CONTRACT_FOLD, CONTRACT_THIN, ContractParams};
+use crate::launch::kernels::{CONTRACT, CONTRACT_FOLD, CONTRACT_SMALL, CONTRACT_THIN, ContractParams};
 use crate::launch::{Array, KernelSpec, Launcher, Operators, Planned, Work};
 use crate::patterns::convolution::Windows;
 use std::sync::Arc;
@@ -70,6 +70,8 @@ const ADDED_IN_A_ROUND: u64 = 3000;
 pub(in crate::patterns) const THIN: u64 = 8;
 /// Threads of a group of those.
 const THREADS: u64 = 256;
+/// Rows and columns of a small tile.
+const SMALL: u64 = 32;
 /// The most bytes of blocks in memory.
 const MOST_BYTES: u64 = 1 << 30;
 
@@ -80,6 +82,11 @@ const fn blocks_pay_apart(tiles: u64, blocks: u64) -> bool {
     let together = tiles.div_ceil(ROUND).saturating_mul(blocks).saturating_mul(1000);
     let apart = parts.div_ceil(ROUND).saturating_mul(1000).saturating_add(parts.saturating_mul(1000) / ADDED_IN_A_ROUND + 100);
     together > apart
+}
+
+/// Whether so many elements are better computed in small tiles: where these tiles would be half empty, or too few for half of a device.
+const fn small_tiles_pay(elements: u64, tiles: u64, of_tile: u64) -> bool {
+    tiles <= ROUND / 2 || elements.saturating_mul(2) <= tiles.saturating_mul(of_tile)
 }
 
 impl ProductTask {
@@ -214,6 +221,9 @@ impl ProductTask {
             let params = of.params(split)?;
             let params = ContractParams { form: params.form | u32::from(is_turned) << 5, ..params };
             launch(&CONTRACT_THIN, &of, &params, of.m.div_ceil(THREADS) * blocks * of.n.div_ceil(4) * of.batch, 0)?;
+        } else if !split && small_tiles_pay(elements, tiles, tile_m * tile_n) {
+            let tiles = self.m.div_ceil(SMALL) * self.n.div_ceil(SMALL) * self.batch;
+            launch(&CONTRACT_SMALL, self, &params, tiles, SMALL * SMALL * bytes)?;
         } else {
             launch(&CONTRACT, self, &params, tiles * if split { blocks } else { 1 }, tile_m * tile_n * bytes)?;
         }
@@ -223,7 +233,7 @@ impl ProductTask {
 
 #[cfg(test)]
 mod tests {
-    use super::blocks_pay_apart;
+    use super::{blocks_pay_apart, small_tiles_pay};
 
     #[test]
     fn blocks_are_computed_apart_where_a_device_would_be_idle() {
@@ -235,6 +245,17 @@ mod tests {
             [(512, 512, 512), (768, 768, 768), (1024, 1024, 1024), (1792, 1792, 1792), (16384, 128, 16384), (1 << 20, 1 << 20, 1 << 20)]
         {
             assert!(!of(m, n, k), "{m} x {n}, {k} terms");
+        }
+    }
+
+    #[test]
+    fn small_tiles_are_for_small_matrices_and_few_tiles() {
+        let of = |m: u64, n: u64, batch: u64| small_tiles_pay(batch * m * n, batch * m.div_ceil(64) * n.div_ceil(128), 64 * 128);
+        for (m, n, batch) in [(16, 16, 65536), (32, 32, 16384), (64, 64, 4096), (31, 500, 1000), (256, 256, 1), (512, 512, 1), (1, 1, 1)] {
+            assert!(of(m, n, batch), "{batch} of {m} x {n}");
+        }
+        for (m, n, batch) in [(64, 128, 1000), (65, 128, 1000), (1024, 1024, 1), (128, 128, 500)] {
+            assert!(!of(m, n, batch), "{batch} of {m} x {n}");
         }
     }
 }
