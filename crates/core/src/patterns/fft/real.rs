@@ -19,7 +19,7 @@ pub struct RfftPlan<B: Fft, T> {
     /// Of an even length the turns `exp(-2 pi i k / n)` for k up to n / 2.
     turns: Option<Buffer<B, T>>,
     points: FftPlan<B, T>,
-    /// Those of other axes.
+    /// Plans of the other axes.
     others: Vec<FftPlan<B, T>>,
 }
 
@@ -72,7 +72,7 @@ impl Axes {
         Self { shape: None, axes: vec![0] }
     }
 
-    /// Those of an array of so many elements that has this shape, or is one line: its shape, the axis of the real numbers, its lines along that, and the others.
+    /// The shape of so many elements, the axis of the real numbers, the lines along it, and the other axes.
     fn of(&self, elements: u64) -> Result<(Vec<u64>, usize, Lines, &[usize])> {
         let shape = self.shape.clone().unwrap_or_else(|| vec![elements]);
         let Some((&last, others)) = self.axes.split_last() else {
