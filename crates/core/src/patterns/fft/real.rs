@@ -153,7 +153,7 @@ impl<'a, B: Fft, T: FftScalar> RfftCall<'a, B, T> {
     }
 
     /// Several axes of an array of real numbers of this shape: real numbers are transformed along the one named last, their points along the others, again the
-    /// last one first, as NumPy's `rfftn` does. Scratch: twice the size of the points.
+    /// last one first, as NumPy's `rfftn` does. Scratch: the points once, beside that of each transform.
     ///
     /// ```
     /// # use isowarp::prelude::*;
@@ -288,8 +288,8 @@ impl<'a, B: Fft, T: FftScalar> IrfftCall<'a, B, T> {
         self.axes(shape, &[axis])
     }
 
-    /// Several axes of an array of points of this shape: what [`RfftCall::axes`] did is undone, the axis named first first, the real numbers last. Scratch: three
-    /// times the size of the points.
+    /// Several axes of an array of points of this shape: what [`RfftCall::axes`] did is undone, the axis named first first, the real numbers last. Scratch: the
+    /// points once, beside that of each transform.
     pub fn axes(self, shape: &[u64], axes: &[usize]) -> Self {
         self.with(|what| what.axes = Axes { shape: Some(shape.to_vec()), axes: axes.to_vec() })
     }
