@@ -176,20 +176,24 @@ const GOOGLE: u32 = 0x1ae0;
 /// these, it compiles to code that ends the process; others of 231,000 run after 100 s of its compiler, and 350,000 take it 22 GB.
 const LONGEST_OF_SWIFTSHADER: u64 = 140_000;
 
-/// Addresses that have to be left to a process that loads drivers, where they are limited: Mesa's, with a software adapter opened and a kernel
-/// compiled, take 950 MiB.
+/// Addresses, and private memory, that have to be left to a process that loads drivers, where they are limited: Mesa's, with a software adapter opened and
+/// a kernel compiled, take 950 MiB and 600.
 const DRIVERS_ADDRESSES: u64 = 1280 << 20;
+const DRIVERS_PRIVATE: u64 = 768 << 20;
 
 fn load(backends: wgpu::Backends) -> Result<Loaded> {
     let mut all = LOADED.lock();
     if let Some(loaded) = all.iter().find(|loaded| loaded.backends == backends) {
         return Ok(loaded.clone());
     }
-    if let Some(left) = host::addresses().filter(|&left| left < DRIVERS_ADDRESSES) {
-        let (left, needed) = (left >> 20, DRIVERS_ADDRESSES >> 20);
-        return Err(unavailable(format!(
-            "the process may take {left} MiB of addresses more (`ulimit -v`), and drivers are loaded from {needed} on"
-        )));
+    for (left, needed, of) in [
+        (host::addresses(), DRIVERS_ADDRESSES, "addresses more (`ulimit -v`)"),
+        (host::private(), DRIVERS_PRIVATE, "data more (`ulimit -d`)"),
+    ] {
+        if let Some(left) = left.filter(|&left| left < needed) {
+            let (left, needed) = (left >> 20, needed >> 20);
+            return Err(unavailable(format!("the process may take {left} MiB of {of}, and drivers are loaded from {needed} on")));
+        }
     }
     let mut descriptor = wgpu::InstanceDescriptor::new_without_display_handle();
     descriptor.backends = backends;

@@ -22,6 +22,11 @@ pub(crate) fn is_cpu() -> bool {
     OPENED.get() == Some(&"cpu")
 }
 
+/// Whether a device is open: what fails before is the host's.
+pub(crate) fn is_open() -> bool {
+    OPENED.get().is_some()
+}
+
 /// Fails for a name that is no backend, before anything is read or computed.
 pub(crate) fn check_name(backend: &str) -> Result {
     backend.parse::<Selector>().map(drop).map_err(Failure::from)

@@ -125,7 +125,9 @@ impl fmt::Display for Failure {
             Self::Library(e) => {
                 let text = e.to_string();
                 let (message, help) = text.split_once("\n  help: ").unwrap_or((&text, ""));
-                lines(f, message, advice(e, crate::device::is_cpu()).unwrap_or(help))
+                let is_size = matches!(e, Error::OutOfMemory { .. } | Error::TooLarge { .. });
+                let on_cpu = crate::device::is_cpu() || is_size && !crate::device::is_open();
+                lines(f, message, advice(e, on_cpu).unwrap_or(help))
             }
             Self::Usage { message, help } | Self::Failed { message, help } => lines(f, message, help),
             Self::Closed => Ok(()),
@@ -151,7 +153,7 @@ fn advice(e: &Error, on_cpu: bool) -> Option<&'static str> {
         Error::Unavailable { reason, .. } if reason.contains("grants no further threads") => {
             "raise the limit on processes and threads (`ulimit -u`, or the control group's), or use `--backend cpu`"
         }
-        Error::Unavailable { reason, .. } if reason.contains("`ulimit -v`") => "raise that limit, or use `--backend cpu`",
+        Error::Unavailable { reason, .. } if reason.contains("(`ulimit -") => "raise that limit, or use `--backend cpu`",
         Error::Unavailable { backend: "cuda", .. } => "install the NVIDIA driver, or use `--backend auto`",
         Error::Unavailable { backend: "wgpu", .. } => {
             "install a Vulkan driver (for a processor: the package mesa-vulkan-drivers), or use `--backend cpu`"

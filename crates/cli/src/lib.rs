@@ -33,6 +33,7 @@ const HEAPS: &str = "MALLOC_ARENA_MAX";
 pub fn main() -> ExitCode {
     keep_addresses();
     keep_vulkan_quiet();
+    keep_running_at_limits();
     // Silent unless asked: a driver's log would drown the command's own messages.
     env_logger::Builder::from_env(env_logger::Env::default().default_filter_or("off")).init();
     let cli = match Cli::try_parse() {
@@ -82,6 +83,15 @@ fn keep_addresses() {
         use std::os::unix::process::CommandExt as _;
         // It comes back where the program is not found any more.
         let _ = std::process::Command::new(program).args(std::env::args_os().skip(1)).env(HEAPS, "1").exec();
+    }
+}
+
+/// A file that grows to the limit (`ulimit -f`) is an error of writing, not the signal that ends the process.
+fn keep_running_at_limits() {
+    #[cfg(unix)]
+    // SAFETY: no other thread runs yet, and ignoring a signal runs no code.
+    unsafe {
+        libc::signal(libc::SIGXFSZ, libc::SIG_IGN);
     }
 }
 

@@ -385,6 +385,17 @@ fn sums_and_counts_are_combined_in_the_type_that_is_asked_for() {
     let rows = [[100i64, 200, 100], [127, 254, 381]].concat().into_iter().map(i64::to_le_bytes).collect::<Vec<_>>();
     is(&run(&[&x], &["scan", "--axis", "-1", "--dtype", "i64"]), "'<i8'", &[2, 3], &rows);
     is(&run(&[&x], &["reduce", "--axis", "0", "--dtype", "i16"]), "'<i2'", &[3], &[227i16, 227, 27].map(i16::to_le_bytes));
+    // Elements become numbers of a narrow type before they are combined, as NumPy's `astype` makes them; floats are rounded once.
+    let wide = f.line("<i8", &[300i64, -130, 50, 127, -129].map(i64::to_le_bytes));
+    is(&run(&[&wide], &["reduce", "--op", "min", "--dtype", "i8"]), "'|i1'", &[1], &[[44u8]]);
+    is(&run(&[&wide], &["reduce", "--op", "max", "--dtype", "u16"]), "'<u2'", &[1], &[65_407u16.to_le_bytes()]);
+    is(&run(&[&wide], &["scan", "--op", "max", "--dtype", "u8"]), "'|u1'", &[5], &[[44u8], [126], [126], [127], [127]]);
+    let above = f.line("<f8", &[(1.0 + 2f64.powi(-11) + 2f64.powi(-40)).to_le_bytes()]);
+    for pattern in ["reduce", "scan"] {
+        is(&run(&[&above], &[pattern, "--dtype", "f16"]), "'<f2'", &[1], &[0x3C01u16.to_le_bytes()]);
+    }
+    let near_one = f.line("<f4", &[1.0004f32.to_le_bytes(); 1000]);
+    is(&run(&[&near_one], &["reduce", "--dtype", "f16"]), "'<f2'", &[1], &[0x63D0u16.to_le_bytes()]);
     let least = [100i64, 100, -100, -100, -100, -100].map(i64::to_le_bytes);
     is(&run(&[&x], &["scan", "--op", "min", "--dtype", "i64"]), "'<i8'", &[6], &least);
     let before = [i64::MAX, 100, 100, -100, -100, -100].map(i64::to_le_bytes);

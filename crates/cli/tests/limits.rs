@@ -33,9 +33,14 @@ impl Folder {
 
     /// Runs the command on the processor, in the folder, behind what the shell is told first: `ulimit -d` counts KiB of private memory.
     fn run(&self, before: &str, args: &[&str]) -> Output {
+        self.shell(before, &[&["run"], args, &["--backend", "cpu"]].concat())
+    }
+
+    /// Runs the command in the folder, behind what the shell is told first.
+    fn shell(&self, before: &str, args: &[&str]) -> Output {
         let script = format!("{before} exec \"$@\"");
         let mut sh = Command::new("sh");
-        sh.args(["-c", &script, "sh", env!("CARGO_BIN_EXE_isowarp"), "run"]).args(args).args(["--backend", "cpu"]);
+        sh.args(["-c", &script, "sh", env!("CARGO_BIN_EXE_isowarp")]).args(args);
         // Few threads, so that what each of them keeps for itself does not count.
         sh.current_dir(self.0.path()).env("RAYON_NUM_THREADS", "2").output().expect("a shell")
     }
@@ -69,6 +74,37 @@ fn what_does_not_fit_a_limit_goes_in_chunks_by_itself() {
         let limited = folder.run("ulimit -d 60000;", &[args, &["--out", "limited.npy", "--stats", "--json"]].concat());
         assert!(stats(&limited)["chunks"].as_u64().is_some_and(|chunks| chunks > 1), "{args:?}: {}", stderr(&limited));
         assert!(folder.bytes("limited.npy") == folder.bytes("whole.npy"), "{args:?}");
+    }
+}
+
+/// Limits on private memory that a driver would end at, whichever device is asked for.
+#[test]
+fn drivers_that_a_limit_on_private_memory_would_end_are_not_loaded() {
+    let folder = Folder::new();
+    folder.words("x.npy", 24);
+    for limit in [380_000, 440_000, 500_000, 560_000, 620_000, 700_000] {
+        for args in [&["sort"][..], &["map", "--op", "x * 3"], &["scan"], &["rle", "--lengths", "l.npy"]] {
+            let run = folder.shell(
+                &format!("ulimit -d {limit};"),
+                &[&["run"], args, &["--backend", "auto", "--in", "x.npy", "--out", "o.npy"]].concat(),
+            );
+            assert!(run.status.success(), "{args:?} in {limit} KiB: {}", stderr(&run));
+        }
+    }
+    let run = folder.shell("ulimit -d 440000;", &["run", "sort", "--backend", "wgpu", "--in", "x.npy", "--out", "o.npy"]);
+    assert_eq!(run.status.code(), Some(1), "{}", stderr(&run));
+    assert!(stderr(&run).contains("data more (`ulimit -d`)") && stderr(&run).contains("raise that limit"), "{}", stderr(&run));
+}
+
+/// `ulimit -f` counts blocks of 512 or 1024 bytes.
+#[test]
+fn a_file_that_grows_to_its_limit_is_an_error_and_leaves_nothing() {
+    let folder = Folder::new();
+    folder.words("x.npy", 4);
+    for args in [&["sort"][..], &["map", "--op", "x * 3"], &["sort", "--chunk-size", "1M"]] {
+        let run = folder.run("ulimit -f 1000;", &[args, &["--in", "x.npy", "--out", "o.npy"]].concat());
+        assert_eq!(run.status.code(), Some(1), "{args:?}: {}", stderr(&run));
+        assert!(stderr(&run).contains("rror: cannot write") && !folder.path("o.npy").exists(), "{args:?}: {}", stderr(&run));
     }
 }
 

@@ -47,7 +47,8 @@ use crate::error::{Error, Result};
 use crate::expression;
 use crate::input::{Collector, Input, Narrow, Source};
 use crate::ir::graph::{self, Value};
-use crate::ir::{BinOp, Expr, Func, OpError, Param, inline};
+use crate::ir::{self, BinOp, Expr, Func, OpError, Param, inline};
+use crate::minifloat::F16;
 use crate::patterns::{Map as _, MapTask};
 
 /// Runs `$body` with `$T` standing for the Rust type of an element type.
@@ -305,6 +306,15 @@ fn stored<T: Element>(func: &Func, args: &[Value]) -> Narrow<T> {
     let value: Expr<T::Reg> =
         if is_wide && T::DTYPE == DType::F16 { inlined::<f64>(func, args).to_odd().same_as() } else { inlined(func, args) };
     value.store_as::<T>()
+}
+
+/// The result of `func` rounded once to a value of `f16`, as an `f32`.
+fn rounded_to_f16(func: &Func) -> Result<Func> {
+    let is_wide = func.result_types().first() == Some(&Ty::F64);
+    Ok(ir::pack(func.params.clone(), || {
+        let args: Vec<Value> = (0..).zip(&func.params).map(|(k, _)| graph::with(|g| g.param(k))).collect();
+        F16.decode(if is_wide { F16.encode(inlined::<f64>(func, &args)) } else { F16.encode(inlined::<f32>(func, &args)) })
+    })?)
 }
 
 impl<B: Run<MapTask>> call::Job<'_, B> {

@@ -45,7 +45,13 @@ pub fn total() -> Option<u64> {
 /// these than of memory, and end the process where they get none.
 #[must_use]
 pub fn addresses() -> Option<u64> {
-    Limits::addresses(Path::new("/"))
+    Limits::own(Path::new("/"))[0]
+}
+
+/// Private memory that this process may still take, filled or not, where it is limited (`ulimit -d`).
+#[must_use]
+pub fn private() -> Option<u64> {
+    Limits::own(Path::new("/"))[1]
 }
 
 /// Bytes that are to be filled; those that are not yet count against what others ask for, until this is dropped.

@@ -148,9 +148,21 @@ fn near(ty: Ty, v: f64) -> u64 {
     }
 }
 
+/// The nearest `f16`, of two the even one: of the neighbours of a conversion that may have been rounded twice.
+pub(super) fn nearest_f16(x: f64) -> f16 {
+    let near = f16::from_f32(x as f32);
+    let neighbours = [near.to_bits().wrapping_sub(1), near.to_bits(), near.to_bits().wrapping_add(1)].map(f16::from_bits);
+    // Half of the greatest step is the limit of infinity, which stands where one more number would.
+    let place = |y: f16| if y.is_infinite() { 65_536f64.copysign(f64::from(y)) } else { f64::from(y) };
+    let is_near = |y: &&f16| !y.is_nan() && f64::from(**y).is_sign_negative() == x.is_sign_negative();
+    let distance = |y: &f16| ((place(*y) - x).abs(), y.to_bits() & 1);
+    let best = neighbours.iter().filter(is_near).min_by(|a, b| distance(a).partial_cmp(&distance(b)).expect("numbers"));
+    *best.filter(|_| x.is_finite()).unwrap_or(&near)
+}
+
 fn float(dtype: DType, r: &mut Random) -> u64 {
     let convert = |v: f64| match dtype {
-        DType::F16 => u64::from(f16::from_f64(v).to_bits()),
+        DType::F16 => u64::from(nearest_f16(v).to_bits()),
         other => near(other.ty(), v),
     };
     let (mantissa, exponent) = match dtype {
@@ -201,7 +213,7 @@ const SPECIAL: usize = 40;
 /// The special values of an element type, each once.
 fn specials(dtype: DType) -> Vec<u64> {
     let mask = u64::MAX >> (64 - 8 * dtype.size_bytes());
-    let convert = |v: f64| if dtype == DType::F16 { u64::from(f16::from_f64(v).to_bits()) } else { near(dtype.ty(), v) };
+    let convert = |v: f64| if dtype == DType::F16 { u64::from(nearest_f16(v).to_bits()) } else { near(dtype.ty(), v) };
     let mut all: Vec<u64> = match dtype {
         DType::F16 => special(10, 5).to_vec(),
         DType::F32 => special(23, 8).to_vec(),

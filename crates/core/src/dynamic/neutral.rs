@@ -42,19 +42,32 @@ impl Values<'_> {
     }
 
     /// Whether the identity leaves a value as it is; what a float is may be rounded.
-    fn is_kept_by(&mut self, identity: u64, x: i64) -> bool {
-        let bits = self.bits(x);
+    fn is_kept_by(&mut self, identity: u64, bits: u64) -> bool {
         let found = self.combined(identity, bits);
-        let x = x as f64;
+        let x = self.value(bits);
         found == bits || self.ty.is_float() && (self.value(found) - x).abs() <= 1e-3 * x.abs()
     }
 
-    /// Whether the operator makes of a value and itself none of another sign, and none that is smaller: values that it is for, as far as that shows.
-    fn keeps(&mut self, x: i64) -> bool {
-        let bits = self.bits(x);
+    /// Whether the operator makes of a value and itself that value, or none of another sign and none that is smaller: values that it is for, as far as that shows.
+    fn keeps(&mut self, bits: u64) -> bool {
         let both = self.combined(bits, bits);
-        let (both, x) = (self.value(both), x as f64);
-        both.is_finite() && both * x > 0.0 && both.abs() >= x.abs()
+        let (found, x) = (self.value(both), self.value(bits));
+        both == bits || found.is_finite() && found * x > 0.0 && found.abs() >= x.abs()
+    }
+
+    /// Values beside an identity, and the ends of a type but for the least number with a sign, whose opposite it is itself.
+    fn edges(&self, identity: u64) -> Vec<u64> {
+        let beside = |x: f64| [x - 1.0, x + 1.0, x / 2.0, x * 2.0];
+        match self.ty {
+            Ty::F32 => beside(self.value(identity)).map(|x| u64::from((x as f32).to_bits())).to_vec(),
+            Ty::F64 => beside(self.value(identity)).map(f64::to_bits).to_vec(),
+            ty => {
+                let all = if ty.words() == 2 { u64::MAX } else { u64::from(u32::MAX) };
+                let least = matches!(ty, Ty::I32 | Ty::I64).then_some(all ^ (all >> 1));
+                let values = [0, all, all >> 1, all / 3, identity.wrapping_sub(1) & all, identity.wrapping_add(1) & all];
+                values.into_iter().filter(|&bits| Some(bits) != least).collect()
+            }
+        }
     }
 
     /// All that the operator makes of two values of these.
@@ -75,7 +88,7 @@ impl Values<'_> {
 }
 
 /// Fails for an identity that changes a value of the elements' type. Of 8 bits every value is tried that the operator gives for some two, so that the answer
-/// is exact; of 16 bits every one that the operator keeps so or makes larger, and of others a few. Small ones are tried in any case, and both truth values.
+/// is exact; of 16 bits every one that the operator keeps or makes larger, and of others a few, zero and the neighbours of the identity among them. Small ones are tried in any case, and both truth values.
 pub(super) fn check(func: &Func, text: &str, (ty, identity): (Ty, u64), dtype: DType, truth: bool) -> Result<()> {
     let mut values = Values { of: Evaluator::new(func), ty };
     let range = match dtype {
@@ -93,15 +106,21 @@ pub(super) fn check(func: &Func, text: &str, (ty, identity): (Ty, u64), dtype: D
         DType::I8 | DType::U8 | DType::I16 | DType::U16 => range.collect(),
         _ => FURTHER.into_iter().filter(|x| range.contains(x)).collect(),
     };
+    let mut tried: Vec<(u64, Option<i64>)> = small.iter().chain(&further).map(|&x| (values.bits(x), Some(x))).collect();
+    if !truth && !matches!(dtype, DType::I8 | DType::U8 | DType::I16 | DType::U16) {
+        tried.extend(values.edges(identity).into_iter().map(|bits| (bits, None)));
+    }
     let mut results = None;
-    for &x in small.iter().chain(&further) {
+    for (x, number) in tried {
         if values.is_kept_by(identity, x) {
             continue;
         }
-        let is_one = small.contains(&x)
-            || if of_8_bits { results.get_or_insert_with(|| values.results(&further))[(x - further[0]) as usize] } else { values.keeps(x) };
+        let is_one = match number {
+            Some(number) if small.contains(&number) => true,
+            Some(number) if of_8_bits => results.get_or_insert_with(|| values.results(&further))[(number - further[0]) as usize],
+            _ => values.keeps(x),
+        };
         if is_one {
-            let x = values.bits(x);
             let found = values.combined(identity, x);
             let reason = with_register!(ty, T => {
                 let [identity, found, x] = [identity, found, x].map(T::from_bits64);
@@ -144,6 +163,45 @@ mod tests {
         assert!(refused("max(x, y)", "-30000", DType::I16).is_some_and(|why| why.contains("-32768")));
         for (op, right) in [("min(x, y)", "65535"), ("x + y", "0"), ("max(x, y)", "0"), ("(x + y) % 1000", "0")] {
             assert_eq!(refused(op, right, DType::U16), None, "{op}");
+        }
+    }
+
+    #[test]
+    fn of_more_bits_zero_the_ends_and_neighbours_of_an_identity_are_tried() {
+        let wrong = [
+            ("max(x, y)", "1", DType::U16),
+            ("max(x, y)", "1", DType::U32),
+            ("max(x, y)", "1", DType::U64),
+            ("max(x, y)", "-32768", DType::I32),
+            ("min(x, y)", "12345", DType::I32),
+            ("min(x, y)", "12345", DType::I64),
+            ("min(x, y)", "4000000000", DType::U32),
+            ("min(x, y)", "12345", DType::F32),
+            ("min(x, y)", "12345", DType::F64),
+            ("min(x, y)", "12345", DType::F16),
+            ("x & y", "65535", DType::U32),
+            ("x & y", "65535", DType::U64),
+            ("x | y", "1", DType::U64),
+        ];
+        for (op, identity, dtype) in wrong {
+            assert!(refused(op, identity, dtype).is_some(), "{op}, {identity} of {dtype}");
+        }
+        let right = [
+            ("max(x, y)", "0", DType::U32),
+            ("max(x, y)", "-2147483648", DType::I32),
+            ("min(x, y)", "2147483647", DType::I32),
+            ("min(x, y)", "18446744073709551615", DType::U64),
+            ("x & y", "-1", DType::I64),
+            ("x * y", "1", DType::F64),
+            ("x + y", "0", DType::F32),
+            ("max(x, y)", "-inf", DType::F32),
+            ("max(abs(x), abs(y))", "0", DType::I32),
+            ("min(x + y, 100)", "0", DType::U32),
+            ("(x + y) % 10", "0", DType::I32),
+            ("sqrt(x * x + y * y)", "0", DType::F32),
+        ];
+        for (op, identity, dtype) in right {
+            assert_eq!(refused(op, identity, dtype), None, "{op}, {identity} of {dtype}");
         }
     }
 

@@ -104,7 +104,7 @@ impl Operator {
     }
 
     /// The operator over elements that are converted to another type first, by value as Rust's `as`, which the result has: the sum of bytes that does not
-    /// wrap, a count of more than 2^32. A type of 8 or 16 bits is combined in the 32-bit one that it widens to, and the result narrowed.
+    /// wrap, a count of more than 2^32. Numbers of a type of 8 or 16 bits are combined in the 32-bit one that holds them, and the result is narrowed.
     ///
     /// ```
     /// use isowarp_core::dynamic::{Call, DynBuffer, Operator, Over};
@@ -142,7 +142,18 @@ impl Operator {
 
     /// Returns the function that is applied to each element of type `dtype` first.
     pub(super) fn load(&self, dtype: DType) -> Result<Func> {
-        let text = self.into.map_or_else(|| self.load.to_owned(), |into| format!("{}({})", into.ty(), self.load));
+        let load = self.load;
+        let text = match self.into {
+            // Of few bits the low ones, with their sign.
+            Some(into @ (DType::U8 | DType::U16)) => format!("u32({load}) & u32({})", (1u32 << (8 * into.size_bytes())) - 1),
+            Some(into @ (DType::I8 | DType::I16)) => {
+                let bits = 32 - 8 * into.size_bytes();
+                format!("(i32({load}) << i32({bits})) >> i32({bits})")
+            }
+            Some(DType::F16) if dtype != DType::F16 => return super::rounded_to_f16(&expression::parse(load, &[dtype.ty()], None, None)?),
+            Some(into) => format!("{}({load})", into.ty()),
+            None => load.to_owned(),
+        };
         Ok(expression::parse(&text, &[dtype.ty()], None, None)?)
     }
 

@@ -38,10 +38,9 @@ impl Limits {
         }
     }
 
-    /// Addresses that this process may still take.
-    pub(super) fn addresses(root: &Path) -> Option<u64> {
-        let [(limit, used), _] = own(root);
-        Some(limit?.saturating_sub(used?))
+    /// Addresses, and private memory, that this process may still take.
+    pub(super) fn own(root: &Path) -> [Option<u64>; 2] {
+        own(root).map(|(limit, used)| Some(limit?.saturating_sub(used?)))
     }
 
     /// Limits on the process' addresses, and on its private memory.
@@ -261,8 +260,9 @@ mod tests {
         assert_eq!(with("209715200", "unlimited"), of(200, 100));
         assert_eq!(with("unlimited", "209715200"), of(200, 150));
         assert_eq!(with("104857600", "209715200"), of(100, 0));
-        let addresses = |space: &str| Limits::addresses(system(&[status, ("proc/self/limits", &limits(space, "104857600"))]).path());
-        assert_eq!(["unlimited", "209715200", "104857600"].map(addresses), [None, Some(100 * MIB), Some(0)]);
-        assert_eq!(Limits::addresses(system(&[]).path()), None);
+        let own = |space: &str| Limits::own(system(&[status, ("proc/self/limits", &limits(space, "104857600"))]).path());
+        let data = Some(50 * MIB);
+        assert_eq!(["unlimited", "209715200", "104857600"].map(own), [[None, data], [Some(100 * MIB), data], [Some(0), data]]);
+        assert_eq!(Limits::own(system(&[]).path()), [None; 2]);
     }
 }

@@ -4,7 +4,7 @@ use super::{computed, edges, output, palette};
 use crate::case::{Output, Target};
 use crate::fuzz::lower::upload;
 use crate::fuzz::trial::{Array, Trial};
-use crate::fuzz::values::Random;
+use crate::fuzz::values::{Random, nearest_f16};
 use crate::fuzz::verbs::{Verb, length};
 use isowarp::Result;
 use isowarp::dynamic::{Call, Histogram};
@@ -77,7 +77,7 @@ pub(super) fn bits_of(dtype: DType, x: f64) -> u64 {
     match dtype {
         DType::F64 => x.to_bits(),
         DType::F32 => (x as f32).to_bits().into(),
-        _ => half::f16::from_f64(x).to_bits().into(),
+        _ => nearest_f16(x).to_bits().into(),
     }
 }
 

@@ -5,7 +5,7 @@ use crate::case::{Output, Target};
 use crate::fuzz::lower::upload;
 use crate::fuzz::rules;
 use crate::fuzz::trial::{Array, Trial};
-use crate::fuzz::values::Random;
+use crate::fuzz::values::{Random, nearest_f16};
 use crate::fuzz::verbs::Verb;
 use isowarp::Result;
 use isowarp::dynamic::Call;
@@ -64,7 +64,7 @@ fn beside(of: &Format, dtype: DType, r: &mut Random) -> u64 {
     let bits = match dtype {
         DType::F64 => x.to_bits(),
         DType::F32 => u64::from((x as f32).to_bits()),
-        _ => u64::from(half::f16::from_f64(x).to_bits()),
+        _ => u64::from(nearest_f16(x).to_bits()),
     };
     let neighbour = r.pick(&[0, 0, 1, u64::MAX]);
     bits.wrapping_add(neighbour) & (u64::MAX >> (64 - 8 * dtype.size_bytes()))

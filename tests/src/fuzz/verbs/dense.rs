@@ -6,7 +6,7 @@ use crate::fuzz::lower::upload;
 use crate::fuzz::rules;
 use crate::fuzz::tree::Op;
 use crate::fuzz::trial::{Array, Trial};
-use crate::fuzz::values::Random;
+use crate::fuzz::values::{Random, nearest_f16};
 use crate::fuzz::verbs::Verb;
 use isowarp::Result;
 use isowarp::dynamic::{Call, Convolution, Padding, Product, Solving};
@@ -33,7 +33,7 @@ pub(super) fn elements(dtype: DType, n: usize, r: &mut Random) -> Vec<u64> {
     let near = |r: &mut Random| {
         let x = (r.below(2001) as f64 - 1000.0) / 256.0;
         match dtype {
-            DType::F16 => u64::from(half::f16::from_f64(x).to_bits()),
+            DType::F16 => u64::from(nearest_f16(x).to_bits()),
             DType::F64 => x.to_bits(),
             _ => u64::from((x as f32).to_bits()),
         }

@@ -17,10 +17,21 @@ fn edges([lower, upper]: [f64; 2], bins: u32, stored: DType) -> Vec<f64> {
 
 pub(super) fn rounded(edge: f64, stored: DType) -> f64 {
     match stored {
-        DType::F16 => f16::from_f64(edge).into(),
+        DType::F16 => nearest_f16(edge).into(),
         DType::F32 => (edge as f32).into(),
         _ => edge,
     }
+}
+
+/// The nearest `f16`, of two the even one. `half` converts by way of an `f32` on some processors, which rounds twice.
+fn nearest_f16(x: f64) -> f16 {
+    let nearest = x as f32;
+    if f64::from(nearest) == x || x.is_nan() {
+        return f16::from_f32(nearest);
+    }
+    // Of the two `f32` around it the odd one, which lies where it does to a rounding to fewer bits.
+    let towards_zero = nearest.to_bits() - u32::from(f64::from(nearest).abs() > x.abs());
+    f16::from_f32(f32::from_bits(towards_zero | 1))
 }
 
 /// Half the distance of neighbouring numbers, as a part of them, and the least number above zero.

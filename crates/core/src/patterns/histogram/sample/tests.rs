@@ -1,5 +1,6 @@
 //! Rules of even bins, as the CPU's evaluator has them.
 
+use super::super::even_floats::rounded;
 use super::*;
 use crate::ir::{Evaluator, Traced, pack};
 use half::f16;
@@ -265,10 +266,21 @@ fn bounds_without_room_are_refused() {
 /// Bounds that are no `f16`, as decimal numbers: every one of 61 edges between them is the lowest sample of a bin, and what is below it is in another.
 #[test]
 fn edges_between_rounded_bounds_are_looked_at() {
-    let edge = |k: u32| f16::from_f64((-0.1 + f64::from(k) * (0.8 / 61.0)).min(0.7));
+    let edge = |k: u32| f16::from_f32(rounded((-0.1 + f64::from(k) * (0.8 / 61.0)).min(0.7), DType::F16) as f32);
     // None of them is zero.
     let below = |x: f16| f16::from_bits(if x.is_sign_negative() { x.to_bits() + 1 } else { x.to_bits() - 1 });
     let samples: Vec<f32> = (1..61).flat_map(|k| [below(edge(k)), edge(k)]).map(f32::from).collect();
     let wanted: Vec<u32> = (1..61).flat_map(|k| [k - 1, k]).collect();
     assert_eq!(bins_of_text(["-0.1", "0.7"], 61, DType::F16, &samples), wanted);
+}
+
+#[test]
+fn edges_of_f16_are_rounded_once() {
+    let of = |bits: u16| f64::from(f16::from_bits(bits));
+    for bits in 0..0x7BFFu16 {
+        let (middle, even) = (f64::midpoint(of(bits), of(bits + 1)), bits + bits % 2);
+        for (x, expected) in [(middle, even), (middle.next_down(), bits), (middle.next_up(), bits + 1)] {
+            assert_eq!([rounded(x, DType::F16), rounded(-x, DType::F16)], [of(expected), -of(expected)], "{x:e}");
+        }
+    }
 }
