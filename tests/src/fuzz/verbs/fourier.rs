@@ -71,7 +71,7 @@ fn both_axes(trial: &Trial) -> bool {
 
 /// Points of which every `step`-th belongs to a line of `n`, or their inverse transforms.
 fn along<T: Real>(all: &mut [Point<T>], n: usize, step: usize, inverse: bool) {
-    for first in (0..all.len()).filter(|at| at / step % n == 0) {
+    for first in (0..all.len()).filter(|at| (at / step).is_multiple_of(n)) {
         let line: Vec<Point<T>> = (0..n).map(|k| all[first + k * step]).collect();
         transform(&line, inverse).into_iter().enumerate().for_each(|(k, point)| all[first + k * step] = point);
     }
