@@ -255,13 +255,16 @@ fn blurs_of_any_size_are_their_formulas() {
         let sum: f64 = weights.iter().sum();
         weights.iter().map(|w| w / sum).collect::<Vec<f64>>()
     };
-    let filters: [(&[&str], Vec<f64>); 6] = [
+    let filters: [(&[&str], Vec<f64>); 8] = [
         (&["box", "--size", "7"], vec![1.0 / 7.0; 7]),
         (&["box", "--size", "51"], vec![1.0 / 51.0; 51]),
         (&["gaussian", "--size", "7"], bell(7, 1.4)),
         (&["gaussian", "--size", "35"], bell(35, 5.6)),
         (&["gaussian", "--size", "3", "--sigma", "0.5"], bell(3, 0.5)),
         (&["gaussian", "--sigma", "2.5"], bell(17, 2.5)),
+        // Far beyond the picture.
+        (&["box", "--size", "301"], vec![1.0 / 301.0; 301]),
+        (&["gaussian", "--sigma", "40"], bell(241, 40.0)),
     ];
     for picture in &pictures {
         let path = dir.path().join("in.png");

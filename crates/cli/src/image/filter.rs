@@ -92,21 +92,22 @@ fn by_bands(device: &Device, p: &Picture, work: &Work, border: Border) -> Result
     let pitch = p.width as usize * p.pixel_bytes();
     for first in (0..p.height as usize).step_by(rows) {
         let rows = rows.min(p.height as usize - first);
-        let band = Band { device, p, work, columns, rows: rows + 2 * radius };
-        let samples = padded(p, first, &band, border);
-        band.filter(&samples, &mut pixels[first * pitch..][..rows * pitch])?;
+        let around = (first as i64 - radius as i64)..((first + rows + radius) as i64);
+        let around: Vec<Option<i64>> = around.map(|y| border.index(y, p.height.into())).collect();
+        let band = Band::new(device, p, work, around);
+        band.filter(&padded(p, &band, border), &mut pixels[first * pitch..][..rows * pitch])?;
     }
     Ok(pixels)
 }
 
-/// Rows of a picture with what lies around them, by the border's rule.
-fn padded(p: &Picture, first: usize, band: &Band<'_>, border: Border) -> Vec<u8> {
+/// Rows of a band with what lies beside them, by the border's rule.
+fn padded(p: &Picture, band: &Band<'_>, border: Border) -> Vec<u8> {
     let (size, radius) = (p.pixel_bytes(), band.work.radius() as i64);
     let pitch = p.width as usize * size;
-    let mut out = Vec::with_capacity(band.rows * band.columns * size);
+    let mut out = Vec::with_capacity(band.lines.len() * band.columns * size);
     let across: Vec<Option<i64>> = (0..band.columns as i64).map(|x| border.index(x - radius, p.width.into())).collect();
-    for y in 0..band.rows as i64 {
-        let from = border.index(first as i64 + y - radius, p.height.into()).map(|y| &p.pixels[y as usize * pitch..][..pitch]);
+    for line in &band.lines {
+        let from = line.map(|y| &p.pixels[y as usize * pitch..][..pitch]);
         for x in &across {
             match (from, x) {
                 (Some(row), Some(x)) => out.extend_from_slice(&row[*x as usize * size..][..size]),
@@ -125,10 +126,24 @@ struct Band<'a> {
     work: &'a Work,
     /// With what lies around.
     columns: usize,
-    rows: usize,
+    /// Rows of the picture that are uploaded, none for one of zeros: of a blur each once, however far it reaches beyond the picture.
+    lines: Vec<Option<i64>>,
+    /// Their numbers, of each row from the first one above the band to the last one below.
+    places: Vec<u32>,
 }
 
-impl Band<'_> {
+impl<'a> Band<'a> {
+    /// A band with these rows, and what lies around.
+    fn new(device: &'a Device, p: &'a Picture, work: &'a Work, around: Vec<Option<i64>>) -> Self {
+        let mut lines = around.clone();
+        if matches!(work, Work::Blur(_)) {
+            lines.sort_unstable();
+            lines.dedup();
+        }
+        let places = around.iter().map(|row| lines.iter().position(|line| line == row).unwrap_or(0) as u32).collect();
+        Self { device, p, work, columns: p.width as usize + 2 * work.radius(), lines, places }
+    }
+
     /// Filters every channel into the pixels of a band.
     fn filter(&self, samples: &[u8], out: &mut [u8]) -> Result<()> {
         let (p, device) = (self.p, self.device);
@@ -161,7 +176,7 @@ impl Band<'_> {
 
     /// A channel's samples in f32.
     fn plane(&self, samples: &DynBuffer<Device>, channel: u32) -> Result<Plane> {
-        let (n, step) = ((self.rows * self.columns) as u64, i64::from(self.p.channels));
+        let (n, step) = ((self.lines.len() * self.columns) as u64, i64::from(self.p.channels));
         if self.p.deep {
             self.device.map(&samples.typed::<u16>()?.strided(channel.into(), n, step)?, |s: Expr<u32>| s.cast::<f32>())
         } else {
@@ -169,34 +184,46 @@ impl Band<'_> {
         }
     }
 
-    /// A plane filtered, right where its margins end.
+    /// A plane filtered: of a window right where its margins end, of a blur without margins.
     fn of(&self, plane: &Plane) -> Result<Plane> {
         match self.work {
             Work::Copy => Ok(plane.clone()),
             Work::Window(kind) => {
-                let image = Image::new(plane.clone(), self.columns as u32, self.rows as u32, 1)?;
+                let image = Image::new(plane.clone(), self.columns as u32, self.lines.len() as u32, 1)?;
                 Ok(self.device.filter(&image, kind.clone(), Border::Clamp)?.buffer().clone())
             }
-            Work::Blur(weights) => self.weighted(&self.weighted(plane, weights, 1)?, weights, self.columns),
+            Work::Blur(weights) => {
+                let rows: Vec<u32> = (0..self.lines.len() as u32).map(|row| row * self.columns as u32).collect();
+                let across = self.weighted(plane, weights, self.lines.len(), (&rows, [0, 1]))?;
+                let rows: Vec<u32> = self.places.iter().map(|row| row * self.p.width).collect();
+                self.weighted(&across, weights, self.places.len() - 2 * self.work.radius(), (&rows, [1, 0]))
+            }
         }
     }
 
-    /// Sums over samples that lie `step` apart, around each: the first product is rounded, and every other one is added by fma.
-    fn weighted(&self, plane: &Plane, weights: &[f32], step: usize) -> Result<Plane> {
-        let (device, n) = (self.device, plane.len());
+    /// Rows of sums over a plane whose rows begin at these places; the next sample of a sum is so many rows down, and so many columns right. The first product
+    /// is rounded, and every other one is added by fma.
+    fn weighted(&self, plane: &Plane, weights: &[f32], rows: usize, (starts, [down, right]): (&[u32], [u32; 2])) -> Result<Plane> {
+        let (device, n) = (self.device, rows as u64 * u64::from(self.p.width));
         // Whole groups of taps, so that one kernel does for all sizes and both ways; what is added to them weighs nothing.
-        let mut padded = weights.to_vec();
-        padded.resize(weights.len().next_multiple_of(TAPS), 0.0);
-        let padded = device.upload(&padded)?;
+        let taps = weights.len().next_multiple_of(TAPS);
+        let starts = device.upload(&[starts, &[0; TAPS]].concat())?;
+        let mut all = weights.to_vec();
+        all.resize(taps, 0.0);
+        let weights = device.upload(&all)?;
         let mut sums = device.buffer::<f32>(n)?;
         device.fill(&sums, 0.0)?;
-        for first in (0..weights.len()).step_by(TAPS) {
-            // Wraps where the first taps lie before the plane, as the index does.
-            let start = (first.wrapping_sub(weights.len() / 2)).wrapping_mul(step) as u32;
-            let places = (index(), scalar(start), scalar(step as u32));
-            sums = device.generate(n, (places, (array(plane), array(&padded), scalar(first as u32)), &sums), |(places, arrays, sum)| {
-                let ((i, start, step), (x, weights, first)) = (places, arrays);
-                (0..TAPS as u32).fold(sum, |sum, e| x.at(i + start + step * e).mul_add(weights.at(first + e), sum))
+        for first in (0..taps as u32).step_by(TAPS) {
+            let steps = (scalar(self.p.width), scalar(down), scalar(right), scalar(first));
+            let arrays = (array(plane), array(&weights), array(&starts));
+            sums = device.generate(n, (index(), steps, arrays, &sums), |(i, steps, (x, weights, starts), sum)| {
+                let (width, down, right, first) = steps;
+                let (row, column) = (i / width, i % width);
+                (0..TAPS as u32).fold(sum, |sum, e| {
+                    let tap = first + e;
+                    let at = starts.at(row + down * tap) + column + right * tap;
+                    x.at(at).mul_add(weights.at(tap), sum)
+                })
             })?;
         }
         Ok(sums)
@@ -216,9 +243,10 @@ impl Band<'_> {
     /// Puts a channel's samples, without their margins, into pixels.
     fn store(&self, channel: usize, samples: &[u8], out: &mut [u8]) {
         let size = if self.p.deep { 2 } else { 1 };
-        let (pixel, radius, width) = (self.p.pixel_bytes(), self.work.radius(), self.p.width as usize);
+        let (pixel, width) = (self.p.pixel_bytes(), self.p.width as usize);
+        let (margin, pitch) = if matches!(self.work, Work::Blur(_)) { (0, width) } else { (self.work.radius(), self.columns) };
         for (y, row) in out.chunks_exact_mut(width * pixel).enumerate() {
-            let from = &samples[((y + radius) * self.columns + radius) * size..][..width * size];
+            let from = &samples[((y + margin) * pitch + margin) * size..][..width * size];
             for (to, from) in row.chunks_exact_mut(pixel).zip(from.chunks_exact(size)) {
                 to[channel * size..][..size].copy_from_slice(from);
             }
