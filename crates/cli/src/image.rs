@@ -5,6 +5,7 @@ mod filter;
 mod jpeg;
 mod metadata;
 mod read;
+mod strict;
 mod turn;
 mod write;
 

@@ -145,13 +145,80 @@ fn left_out(bytes: &[u8], input: &str) -> String {
     said.strip_prefix("warning: the PNG file is without ").map_or(said.clone(), |rest| rest.trim().to_owned())
 }
 
-/// A chunk of a PNG file, before its last one.
-fn with_chunk(png: &[u8], name: &[u8; 4], body: &[u8]) -> Vec<u8> {
+/// A chunk of a PNG file.
+fn png_chunk(name: &[u8; 4], body: &[u8]) -> Vec<u8> {
     let crc = name.iter().chain(body).fold(!0u32, |crc, &byte| {
         (0..8).fold(crc ^ u32::from(byte), |crc, _| if crc & 1 == 1 { crc >> 1 ^ 0xedb8_8320 } else { crc >> 1 })
     });
+    [&(body.len() as u32).to_be_bytes(), name.as_slice(), body, &(!crc).to_be_bytes()].concat()
+}
+
+/// A PNG file with a chunk before its last one.
+fn with_chunk(png: &[u8], name: &[u8; 4], body: &[u8]) -> Vec<u8> {
     let (before, end) = png.split_at(png.len() - 12);
-    [before, &(body.len() as u32).to_be_bytes(), name, body, &(!crc).to_be_bytes(), end].concat()
+    [before, &png_chunk(name, body), end].concat()
+}
+
+/// A PNG file of these rows, each behind its filter's number, with a palette where there is one.
+fn png_of([width, height]: [u32; 2], [depth, color, interlace]: [u8; 3], palette: &[u8], rows: &[u8]) -> Vec<u8> {
+    let header = [&width.to_be_bytes()[..], &height.to_be_bytes(), &[depth, color, 0, 0, interlace]].concat();
+    let (a, b) = rows.iter().fold((1u32, 0u32), |(a, b), &byte| ((a + u32::from(byte)) % 65_521, (b + a + u32::from(byte)) % 65_521));
+    let length = rows.len() as u16;
+    let data = [&[0x78, 1, 1][..], &length.to_le_bytes(), &(!length).to_le_bytes(), rows, &(b << 16 | a).to_be_bytes()].concat();
+    let palette = if palette.is_empty() { Vec::new() } else { png_chunk(b"PLTE", palette) };
+    [b"\x89PNG\r\n\x1a\n".to_vec(), png_chunk(b"IHDR", &header), palette, png_chunk(b"IDAT", &data), png_chunk(b"IEND", &[])].concat()
+}
+
+/// A BMP file of a row of two pixels of 8 bits, with two colours.
+fn bmp_of(pixels: [u8; 2]) -> Vec<u8> {
+    let words = |all: &[u32]| all.iter().flat_map(|w| w.to_le_bytes()).collect::<Vec<u8>>();
+    let header = words(&[66, 0, 62, 40, 2, 1, 1 | 8 << 16, 0, 4, 0, 0, 2, 0]);
+    [b"BM", &header[..], &[0, 0, 255, 0, 0, 255, 0, 0], &pixels, &[0, 0]].concat()
+}
+
+/// A GIF file of a row of two pixels with two colours. Numbers are of 3 bits: clear, the pixels, the end.
+fn gif_of([a, b]: [u16; 2]) -> Vec<u8> {
+    let codes = (4 | a << 3 | b << 6 | 5 << 9).to_le_bytes();
+    let screen = [b"GIF89a".as_slice(), &[2, 0, 1, 0, 0x80, 0, 0], &[255, 0, 0, 0, 255, 0]].concat();
+    [&screen[..], &[b',', 0, 0, 0, 0, 2, 0, 1, 0, 0, 2, 2], &codes, b"\0;"].concat()
+}
+
+#[test]
+fn pixels_without_a_colour_and_rows_behind_the_last_one_are_refused() {
+    let two = [255, 0, 0, 0, 255, 0];
+    let good = [
+        ("8 bits", png_of([2, 1], [8, 3, 0], &two, &[0, 1, 0])),
+        ("4 bits", png_of([3, 1], [4, 3, 0], &two, &[0, 0x10, 0x1f])),
+        ("1 bit", png_of([3, 2], [1, 3, 0], &two, &[0, 0x5f, 0, 0xbf])),
+        ("passes", png_of([2, 2], [8, 3, 1], &two, &[0, 0, 0, 1, 0, 1, 0])),
+        ("grey", png_of([2, 2], [8, 0, 0], &[], &[0, 1, 2, 0, 3, 4])),
+        ("bmp", bmp_of([1, 0])),
+        ("gif", gif_of([1, 0])),
+    ];
+    let bad = [
+        ("8 bits", png_of([2, 1], [8, 3, 0], &two, &[0, 1, 9]), "has colour 9, and the palette 2"),
+        ("8 bits, filtered", png_of([2, 1], [8, 3, 0], &two, &[1, 1, 1]), "has colour 2, and the palette 2"),
+        ("4 bits", png_of([3, 1], [4, 3, 0], &two, &[0, 0x10, 0x20]), "has colour 2, and the palette 2"),
+        ("1 bit", png_of([3, 1], [1, 3, 0], &two[..3], &[0, 0x20]), "has colour 1, and the palette 1"),
+        ("passes", png_of([2, 2], [8, 3, 1], &two, &[0, 0, 0, 1, 0, 1, 7]), "has colour 7, and the palette 2"),
+        ("rows", png_of([2, 2], [8, 0, 0], &[], &[0, 1, 2, 0, 3, 4, 0, 5, 6]), "its rows take 6 bytes, and there are 9"),
+        ("rows of passes", png_of([2, 2], [8, 0, 1], &[], &[0, 0, 0, 1, 0, 1, 0, 0]), "its rows take 7 bytes, and there are 8"),
+        ("bmp", bmp_of([1, 9]), "has colour 9, and the palette 2"),
+        ("gif", gif_of([1, 3]), "has colour 3, and the palette 2"),
+    ];
+    let dir = tempfile::tempdir().expect("a directory");
+    let (from, to) = (dir.path().join("in"), dir.path().join("out.png"));
+    for (name, bytes) in good {
+        fs::write(&from, bytes).expect("a file");
+        let run = identity(&from, &to);
+        assert!(run.status.success() && stderr(&run).is_empty(), "{name}: {}", stderr(&run));
+        fs::remove_file(&to).expect("a result");
+    }
+    for (name, bytes, why) in bad {
+        fs::write(&from, bytes).expect("a file");
+        let lines = lines_of_failure(&identity(&from, &to));
+        assert!(lines[0].contains(why) && !to.exists(), "{name}: {lines:?}");
+    }
 }
 
 #[test]

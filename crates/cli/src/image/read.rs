@@ -1,7 +1,7 @@
 //! Reading image files, whole or not at all.
 
 use super::metadata::{Metadata, Resolution};
-use super::{Picture, beside, jpeg, turn};
+use super::{Picture, beside, jpeg, strict, turn};
 use crate::failure::{Failure, Result};
 use ::image::codecs::{bmp::BmpDecoder, gif::GifDecoder, jpeg::JpegDecoder, tiff::TiffDecoder, webp::WebPDecoder};
 use ::image::metadata::Orientation;
@@ -107,7 +107,9 @@ fn decoded(bytes: &[u8]) -> Read_<Picture> {
             let at = |k: usize| bytes.get(k..k + 4).and_then(|b| b.first_chunk()).map_or(0, |b| u32::from_le_bytes(*b));
             let resolution = if at(14) >= 40 { Resolution::of_metres([at(38), at(42)]) } else { None };
             let metadata = Metadata { resolution, lost: beside::bmp(bytes), ..Metadata::default() };
-            through(BmpDecoder::new(Cursor::new(bytes)).map_err(damaged)?, metadata)
+            let picture = through(BmpDecoder::new(Cursor::new(bytes)).map_err(damaged)?, metadata)?;
+            strict::bmp(bytes).map_err(Refused::Damaged)?;
+            Ok(picture)
         }
         ImageFormat::Gif => gif_file(bytes),
         _ => webp_file(bytes),
@@ -183,6 +185,7 @@ fn png_file(bytes: &[u8]) -> Read_<Picture> {
     let mut pixels = room(reader.output_buffer_size().map(|n| n as u64))?;
     reader.next_frame(&mut pixels).map_err(damaged)?;
     reader.finish().map_err(damaged)?;
+    strict::png(bytes).map_err(Refused::Damaged)?;
     let color = match reader.output_color_type() {
         (png::ColorType::Grayscale, png::BitDepth::Eight) => ColorType::L8,
         (png::ColorType::GrayscaleAlpha, png::BitDepth::Eight) => ColorType::La8,
@@ -260,8 +263,12 @@ fn gif_file(bytes: &[u8]) -> Read_<Picture> {
     options.set_memory_limit(NonZeroU64::new(available()).map_or(gif::MemoryLimit::Unlimited, gif::MemoryLimit::Bytes));
     let mut frames = options.read_info(bytes).map_err(damaged)?;
     let mut count = 0;
-    while frames.read_next_frame().map_err(damaged)?.is_some() {
+    let all = frames.global_palette().map_or(0, <[u8]>::len) / 3;
+    while let Some(frame) = frames.read_next_frame().map_err(damaged)? {
         count += 1;
+        let known = frame.palette.as_ref().map_or(all, |own| own.len() / 3);
+        let seen = frame.buffer.iter().copied().filter(|&number| frame.transparent != Some(number));
+        strict::colours(seen, known).map_err(Refused::Damaged)?;
     }
     one(count > 1)?;
     // Pixels that are wider than high are fewer across than down.
