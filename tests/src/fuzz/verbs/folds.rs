@@ -6,7 +6,7 @@ use crate::fuzz::random::Maker;
 use crate::fuzz::rules;
 use crate::fuzz::tree::Op;
 use crate::fuzz::trial::{Array, Trial};
-use crate::fuzz::values::Random;
+use crate::fuzz::values::{Random, nearest_f16};
 use crate::fuzz::verbs::{Verb, flagged, map};
 use isowarp::Result;
 use isowarp::dynamic::{Call, DynBuffer, Operator, Over};
@@ -17,6 +17,24 @@ pub(super) const TILE: usize = 8192;
 
 pub(super) const COMBINING: [(&str, Op); 7] =
     [("sum", Op::Add), ("min", Op::Min), ("max", Op::Max), ("product", Op::Mul), ("and", Op::And), ("or", Op::Or), ("xor", Op::Xor)];
+
+/// Types that elements are converted to before they are combined, of those that every device has.
+const INTO: [DType; 8] = [DType::F32, DType::I32, DType::U32, DType::F16, DType::I8, DType::U8, DType::I16, DType::U16];
+
+/// The type that a trial's elements are converted to, if they are.
+fn into(trial: &Trial) -> Option<DType> {
+    trial.number("into").checked_sub(1).map(|k| INTO[k as usize % INTO.len()])
+}
+
+/// The stored bits of an element as another type: rounded once, and of integers the low bits.
+fn converted(from: DType, to: DType, bits: u64) -> u64 {
+    let (of, value) = (from.ty(), rules::widen(from, bits));
+    match to {
+        _ if from == to => bits,
+        DType::F16 if of == Ty::F64 => rules::narrow(to, Ty::F32, f32::from(nearest_f16(f64::from_bits(value))).to_bits().into()),
+        _ => rules::narrow(to, to.ty(), rules::one(Op::Cast(to.ty()), of, to.ty(), [value, 0, 0])),
+    }
+}
 
 pub(super) fn trial(verb: Verb, r: &mut Random) -> Trial {
     let dtype = picked(r);
@@ -45,6 +63,9 @@ pub(super) fn trial(verb: Verb, r: &mut Random) -> Trial {
         }
         _ => {}
     }
+    if verb != Verb::Reduce && r.chance(40) {
+        numbers.push(("into".to_owned(), 1 + r.below(INTO.len()) as u64));
+    }
     if matches!(verb, Verb::Scan | Verb::SegmentedScan) {
         numbers.push(("exclusive".to_owned(), r.below(2) as u64));
     }
@@ -59,8 +80,9 @@ pub(super) fn combining(trial: &Trial, ty: Ty) -> (&'static str, Op) {
 pub(super) fn run<B: Target>(trial: &Trial, device: &B) -> Result<Vec<Output>> {
     let all = arrays(trial, device)?;
     let values = if trial.verb == Verb::ReduceByKey { &all[1] } else { &all[0] };
-    let (name, _) = combining(trial, values.dtype().ty());
+    let (name, _) = combining(trial, into(trial).unwrap_or(values.dtype()).ty());
     let op = Operator::named(name).unwrap_or_else(|| Operator::custom(name, None));
+    let op = into(trial).map_or(op.clone(), |dtype| op.accumulate_in(dtype));
     let exclusive = trial.number("exclusive") % 2 == 1;
     // Elements in no segment are undefined: the first starts at 0 and the last ends at the end.
     let segments = || offsets(trial, device);
@@ -178,9 +200,10 @@ pub(super) fn window(op: Op, ty: Ty, mut values: &[u64]) -> Option<u64> {
 pub(super) fn expected(trial: &Trial) -> Vec<Output> {
     let at = usize::from(trial.verb == Verb::ReduceByKey);
     let array = &trial.inputs[at];
-    let (dtype, ty) = (array.dtype, array.dtype.ty());
+    let dtype = into(trial).unwrap_or(array.dtype);
+    let ty = dtype.ty();
     let (_, op) = combining(trial, ty);
-    let values: Vec<u64> = array.bits.iter().map(|&b| rules::widen(dtype, b)).collect();
+    let values: Vec<u64> = array.bits.iter().map(|&b| rules::widen(dtype, converted(array.dtype, dtype, b))).collect();
     let none = identity(op, dtype);
     let scanned = || {
         let mut all = prefixes(op, ty, values.clone());
