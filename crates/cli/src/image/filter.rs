@@ -128,19 +128,22 @@ struct Band<'a> {
     columns: usize,
     /// Rows of the picture that are uploaded, none for one of zeros: of a blur each once, however far it reaches beyond the picture.
     lines: Vec<Option<i64>>,
-    /// Their numbers, of each row from the first one above the band to the last one below.
+    /// Their numbers, of each row from the first one above the band to the last one below; of a blur alone.
     places: Vec<u32>,
 }
 
 impl<'a> Band<'a> {
     /// A band with these rows, and what lies around.
     fn new(device: &'a Device, p: &'a Picture, work: &'a Work, around: Vec<Option<i64>>) -> Self {
-        let mut lines = around.clone();
-        if matches!(work, Work::Blur(_)) {
+        let (lines, places) = if matches!(work, Work::Blur(_)) {
+            let mut lines = around.clone();
             lines.sort_unstable();
             lines.dedup();
-        }
-        let places = around.iter().map(|row| lines.iter().position(|line| line == row).unwrap_or(0) as u32).collect();
+            let places = around.iter().map(|row| lines.partition_point(|line| line < row) as u32).collect();
+            (lines, places)
+        } else {
+            (around, Vec::new())
+        };
         Self { device, p, work, columns: p.width as usize + 2 * work.radius(), lines, places }
     }
 
@@ -193,37 +196,33 @@ impl<'a> Band<'a> {
                 Ok(self.device.filter(&image, kind.clone(), Border::Clamp)?.buffer().clone())
             }
             Work::Blur(weights) => {
-                let rows: Vec<u32> = (0..self.lines.len() as u32).map(|row| row * self.columns as u32).collect();
-                let across = self.weighted(plane, weights, self.lines.len(), (&rows, [0, 1]))?;
-                let rows: Vec<u32> = self.places.iter().map(|row| row * self.p.width).collect();
-                self.weighted(&across, weights, self.places.len() - 2 * self.work.radius(), (&rows, [1, 0]))
+                let width = self.p.width;
+                let across = self.weighted(plane, weights, self.lines.len(), [self.columns as u32, 1])?;
+                let (n, places) = (self.places.len() as u64 * u64::from(width), self.device.upload(&self.places)?);
+                let inputs = (index(), array(&across), array(&places), scalar(width));
+                let rows = self.device.generate(n, inputs, |(i, x, places, width)| x.at(places.at(i / width) * width + i % width))?;
+                self.weighted(&rows, weights, self.places.len() - 2 * self.work.radius(), [width, width])
             }
         }
     }
 
-    /// Rows of sums over a plane whose rows begin at these places; the next sample of a sum is so many rows down, and so many columns right. The first product
-    /// is rounded, and every other one is added by fma.
-    fn weighted(&self, plane: &Plane, weights: &[f32], rows: usize, (starts, [down, right]): (&[u32], [u32; 2])) -> Result<Plane> {
+    /// Rows of sums over a plane whose rows are so many samples long; the samples of a sum, from its place on, are so many apart. The first product is rounded,
+    /// and every other one is added by fma.
+    fn weighted(&self, plane: &Plane, weights: &[f32], rows: usize, [pitch, step]: [u32; 2]) -> Result<Plane> {
         let (device, n) = (self.device, rows as u64 * u64::from(self.p.width));
         // Whole groups of taps, so that one kernel does for all sizes and both ways; what is added to them weighs nothing.
         let taps = weights.len().next_multiple_of(TAPS);
-        let starts = device.upload(&[starts, &[0; TAPS]].concat())?;
         let mut all = weights.to_vec();
         all.resize(taps, 0.0);
         let weights = device.upload(&all)?;
         let mut sums = device.buffer::<f32>(n)?;
         device.fill(&sums, 0.0)?;
         for first in (0..taps as u32).step_by(TAPS) {
-            let steps = (scalar(self.p.width), scalar(down), scalar(right), scalar(first));
-            let arrays = (array(plane), array(&weights), array(&starts));
-            sums = device.generate(n, (index(), steps, arrays, &sums), |(i, steps, (x, weights, starts), sum)| {
-                let (width, down, right, first) = steps;
-                let (row, column) = (i / width, i % width);
-                (0..TAPS as u32).fold(sum, |sum, e| {
-                    let tap = first + e;
-                    let at = starts.at(row + down * tap) + column + right * tap;
-                    x.at(at).mul_add(weights.at(tap), sum)
-                })
+            let steps = (scalar(self.p.width), scalar(pitch), scalar(step), scalar(first));
+            sums = device.generate(n, (index(), steps, (array(plane), array(&weights)), &sums), |(i, steps, (x, weights), sum)| {
+                let (width, pitch, step, first) = steps;
+                let start = i / width * pitch + i % width + step * first;
+                (0..TAPS as u32).fold(sum, |sum, e| x.at(start + step * e).mul_add(weights.at(first + e), sum))
             })?;
         }
         Ok(sums)
