@@ -308,7 +308,6 @@ pub(crate) fn excused(error: &Error, device: &Device) -> bool {
     match error {
         Error::Unsupported { capability: Capability::DType(d), .. } => !caps.supports(*d),
         Error::Unsupported { capability: Capability::StorageBuffers(n), .. } => *n > caps.max_storage_buffers,
-        Error::Unsupported { capability: Capability::UncontractedProducts, .. } => true,
         Error::Unsupported { capability: Capability::WorkgroupSize { needed, .. }, .. } => *needed > caps.max_workgroup_size,
         Error::Unsupported { capability: Capability::WorkgroupMemory { needed, .. }, .. } => *needed > caps.workgroup_memory_bytes,
         Error::NotStrict { .. } => matches!(caps.numerics, NumericsVerdict::Unproven { .. }),

@@ -164,9 +164,6 @@ fn advice(e: &Error, on_cpu: bool) -> Option<&'static str> {
         Error::Unsupported { capability: Capability::DType(_), .. } => {
             elsewhere("use `--backend cpu`, or a file of another type", "use a file of another type")
         }
-        Error::Unsupported { capability: Capability::UncontractedProducts, .. } => {
-            "use `--backend cpu`, or write fma(a, b, c) for a product next to a sum"
-        }
         Error::Unsupported { .. } => elsewhere("use `--backend cpu`", "ask for less in one run"),
         Error::OutOfMemory { .. } | Error::TooLarge { .. } => elsewhere("use a smaller array, or `--backend cpu`", "use a smaller array"),
         Error::LengthMismatch { .. } => "give arrays of as many elements as are expected",
@@ -246,7 +243,6 @@ mod tests {
             Error::Aliasing { pattern: "scan", what },
             Error::Empty { pattern: "argmin" },
             Error::Unsupported { pattern: "scan", capability: Capability::DType(isowarp::element::DType::F64), device: text() },
-            Error::Unsupported { pattern: "map", capability: Capability::UncontractedProducts, device: text() },
             Error::Unsupported { pattern: "map", capability: Capability::StorageBuffers(9), device: text() },
             Error::NotStrict { device: text(), witness: text() },
             Error::TooLarge { what, requested: 2, limit: 1 },
@@ -279,7 +275,6 @@ mod tests {
 
     /// Of errors that a device gives before it is one that the command computes on, or never gives on the CPU.
     fn not_opened(e: &Error) -> bool {
-        let contracts = matches!(e, Error::Unsupported { capability: Capability::UncontractedProducts, .. });
-        contracts || matches!(e, Error::Unavailable { .. } | Error::NotStrict { .. })
+        matches!(e, Error::Unavailable { .. } | Error::NotStrict { .. })
     }
 }

@@ -11,7 +11,7 @@ use isowarp_conformance::Level;
 /// Validates, then filters the photograph on every device and compares the results.
 pub(crate) fn main_job(verbose: bool) -> Result {
     // Whoever waits sees why, also through a pipe.
-    say(format!("isowarp {}: comparing the devices of this machine, bit for bit, for up to a minute\n", env!("CARGO_PKG_VERSION")))?;
+    say(format!("isowarp {}: comparing this machine's devices, bit for bit, for up to a minute\n", env!("CARGO_PKG_VERSION")))?;
     let report = validate::compare(Level::Quick, &[])?;
     if verbose || report.different() > 0 {
         say(format!("{}\n", report.text()))?;
@@ -22,7 +22,7 @@ pub(crate) fn main_job(verbose: bool) -> Result {
     }
     photograph::filter_everywhere(verbose)?;
     if !verbose {
-        say("\nMore: `isowarp --verbose` (every pattern), `isowarp validate --full` (every case), `isowarp --help`")?;
+        say("\nMore: `isowarp --verbose` (every pattern), `isowarp validate --full` (every\n    case), `isowarp --help`")?;
     }
     Ok(())
 }

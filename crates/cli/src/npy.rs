@@ -66,6 +66,8 @@ pub(crate) struct Reader {
     fortran: bool,
     /// Whether elements are complex numbers.
     complex: bool,
+    /// Whether every NaN is read as the one.
+    one_nan: bool,
     /// Bytes of all elements, and of those that were read.
     expected: u64,
     taken: u64,
@@ -97,7 +99,7 @@ impl Reader {
     pub(crate) fn new(name: String, mut from: Box<dyn Read>, size: Option<u64>) -> Result<Self> {
         match head(&mut from, size) {
             Ok(Head { array, expected, swapped, fortran, complex }) => {
-                Ok(Self { name, from, head: array, swapped, fortran, complex, expected, taken: 0, sized: size.is_some() })
+                Ok(Self { name, from, head: array, swapped, fortran, complex, one_nan: false, expected, taken: 0, sized: size.is_some() })
             }
             Err(why) => Err(why.about(&name)),
         }
@@ -117,6 +119,11 @@ impl Reader {
         let why = format!("elements of type <c{} are not supported", 2 * self.head.dtype.size_bytes());
         let help = "fft takes them; for others convert it, for instance to a.real, or a.view(a.real.dtype) with parts side by side";
         Err(Refused::help(why, help).about(&self.name))
+    }
+
+    /// The same, with every NaN as the one without a sign, which is above all numbers.
+    pub(crate) fn with_one_nan(self) -> Self {
+        Self { one_nan: true, ..self }
     }
 
     /// The array without its elements.
@@ -151,6 +158,9 @@ impl Reader {
             // True is whatever is not 0, as NumPy reads it.
             new.iter_mut().for_each(|b| *b = u8::from(*b != 0));
         }
+        if self.one_nan {
+            one_nan(self.head.dtype, new);
+        }
         Ok(found)
     }
 
@@ -174,6 +184,7 @@ impl From<Array> for Reader {
             swapped: false,
             fortran: false,
             complex: false,
+            one_nan: false,
             expected,
             taken: 0,
             sized: true,
@@ -200,6 +211,28 @@ impl Refused {
 
     fn about(self, name: &str) -> Failure {
         Failure::failed(format!("cannot read {name}: {}", self.why), self.help)
+    }
+}
+
+/// Makes every NaN of these elements the one.
+fn one_nan(dtype: DType, bytes: &mut [u8]) {
+    match dtype {
+        DType::F16 => bytes.as_chunks_mut().0.iter_mut().for_each(|b| {
+            if u16::from_le_bytes(*b) & 0x7FFF > 0x7C00 {
+                *b = 0x7E00_u16.to_le_bytes();
+            }
+        }),
+        DType::F32 => bytes.as_chunks_mut().0.iter_mut().for_each(|b| {
+            if f32::from_le_bytes(*b).is_nan() {
+                *b = 0x7FC0_0000_u32.to_le_bytes();
+            }
+        }),
+        DType::F64 => bytes.as_chunks_mut().0.iter_mut().for_each(|b| {
+            if f64::from_le_bytes(*b).is_nan() {
+                *b = 0x7FF8_0000_0000_0000_u64.to_le_bytes();
+            }
+        }),
+        _ => {}
     }
 }
 

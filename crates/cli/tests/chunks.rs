@@ -46,8 +46,28 @@ fn key(descr: &str, element: &[u8]) -> u64 {
     }
 }
 
+/// The same elements with one NaN, which is above all numbers.
+fn with_one_nan(descr: &str, size: usize, bytes: &[u8]) -> Vec<u8> {
+    let of = |element: &[u8]| {
+        let bits = element.iter().rev().fold(0u64, |word, &b| word << 8 | u64::from(b));
+        let (infinity, nan) = match descr {
+            "<f2" => (0x7C00, 0x7E00),
+            "<f4" => (0x7F80_0000, 0x7FC0_0000),
+            "<f8" => (0x7FF0 << 48, 0x7FF8 << 48),
+            _ => return element.to_vec(),
+        };
+        let number = bits & (u64::MAX >> (65 - 8 * size)) <= infinity;
+        (if number { bits } else { nan }).to_le_bytes()[..size].to_vec()
+    };
+    bytes.chunks_exact(size).flat_map(of).collect()
+}
+
 /// The elements of every row in order, and their indices.
 fn sorted(descr: &str, size: usize, row: usize, bytes: &[u8], descending: bool) -> (Vec<u8>, Vec<u8>) {
+    in_total_order(descr, size, row, &with_one_nan(descr, size, bytes), descending)
+}
+
+fn in_total_order(descr: &str, size: usize, row: usize, bytes: &[u8], descending: bool) -> (Vec<u8>, Vec<u8>) {
     let (mut values, mut places) = (Vec::new(), Vec::new());
     for row in bytes.chunks(row * size) {
         let at = |k: usize| &row[k * size..][..size];
@@ -72,21 +92,22 @@ fn sorts_in_chunks_are_stable_sorts_of_every_type() {
         let bytes = elements(descr, size, n, size as u64);
         let input = folders.input("x.npy", descr, &[n as u64], &bytes);
         for descending in [false, true] {
-            let (values, places) = sorted(descr, size, n, &bytes, descending);
-            for backend in backends() {
-                // Seven chunks of the same number of elements of each type, and a rest.
-                let chunk = room(2800, size);
-                let mut args = vec!["sort", "--in", &input, "--chunk-size", &chunk, "--backend", &backend];
-                if descending {
-                    args.push("--descending");
+            for total in [false, true] {
+                let (values, places) = if total { in_total_order } else { sorted }(descr, size, n, &bytes, descending);
+                for backend in backends() {
+                    // Seven chunks of the same number of elements of each type, and a rest.
+                    let chunk = room(2800, size);
+                    let mut args = vec!["sort", "--in", &input, "--chunk-size", &chunk, "--backend", &backend];
+                    args.extend(descending.then_some("--descending"));
+                    args.extend(total.then_some("--total-order"));
+                    let found = folders.run(&args);
+                    assert_eq!((found.descr, found.shape), (format!("'{descr}'"), vec![n as u64]));
+                    assert!(found.bytes == values, "{args:?}");
+                    args[0] = "argsort";
+                    let found = folders.run(&args);
+                    assert_eq!((found.descr.as_str(), found.shape), ("'<u4'", vec![n as u64]));
+                    assert!(found.bytes == places, "indices, {args:?}");
                 }
-                let found = folders.run(&args);
-                assert_eq!((found.descr, found.shape), (format!("'{descr}'"), vec![n as u64]));
-                assert!(found.bytes == values, "{descr} {descending} on {backend}");
-                args[0] = "argsort";
-                let found = folders.run(&args);
-                assert_eq!((found.descr.as_str(), found.shape), ("'<u4'", vec![n as u64]));
-                assert!(found.bytes == places, "indices of {descr} {descending} on {backend}");
             }
         }
     }

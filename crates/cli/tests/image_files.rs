@@ -176,6 +176,14 @@ fn bmp_of(pixels: [u8; 2]) -> Vec<u8> {
     [b"BM", &header[..], &[0, 0, 255, 0, 0, 255, 0, 0], &pixels, &[0, 0]].concat()
 }
 
+/// A BMP file of a row of five pixels of so many bits with two colours, in runs.
+fn bmp_of_runs(bits: u32, runs: &[u8]) -> Vec<u8> {
+    let words = |all: &[u32]| all.iter().flat_map(|w| w.to_le_bytes()).collect::<Vec<u8>>();
+    let (compression, size) = (if bits == 8 { 1 } else { 2 }, runs.len() as u32);
+    let header = words(&[62 + size, 0, 62, 40, 5, 1, 1 | bits << 16, compression, size, 0, 0, 2, 0]);
+    [b"BM", &header[..], &[0, 0, 255, 0, 0, 255, 0, 0], runs].concat()
+}
+
 /// A GIF file of a row of two pixels with two colours. Numbers are of 3 bits: clear, the pixels, the end.
 fn gif_of([a, b]: [u16; 2]) -> Vec<u8> {
     let codes = (4 | a << 3 | b << 6 | 5 << 9).to_le_bytes();
@@ -193,6 +201,8 @@ fn pixels_without_a_colour_and_rows_behind_the_last_one_are_refused() {
         ("passes", png_of([2, 2], [8, 3, 1], &two, &[0, 0, 0, 1, 0, 1, 0])),
         ("grey", png_of([2, 2], [8, 0, 0], &[], &[0, 1, 2, 0, 3, 4])),
         ("bmp", bmp_of([1, 0])),
+        ("bmp, runs of 8 bits", bmp_of_runs(8, &[2, 1, 0, 3, 0, 1, 0, 0, 0, 1])),
+        ("bmp, runs of 4 bits", bmp_of_runs(4, &[2, 0x10, 0, 3, 0x01, 0x00, 0, 1])),
         ("gif", gif_of([1, 0])),
     ];
     let bad = [
@@ -204,6 +214,10 @@ fn pixels_without_a_colour_and_rows_behind_the_last_one_are_refused() {
         ("rows", png_of([2, 2], [8, 0, 0], &[], &[0, 1, 2, 0, 3, 4, 0, 5, 6]), "its rows take 6 bytes, and there are 9"),
         ("rows of passes", png_of([2, 2], [8, 0, 1], &[], &[0, 0, 0, 1, 0, 1, 0, 0]), "its rows take 7 bytes, and there are 8"),
         ("bmp", bmp_of([1, 9]), "has colour 9, and the palette 2"),
+        ("bmp, a run", bmp_of_runs(8, &[2, 1, 3, 7, 0, 1]), "has colour 7, and the palette 2"),
+        ("bmp, beside runs", bmp_of_runs(8, &[2, 1, 0, 3, 0, 1, 5, 0, 0, 1]), "has colour 5, and the palette 2"),
+        ("bmp, a run of two", bmp_of_runs(4, &[5, 0x12, 0, 1]), "has colour 2, and the palette 2"),
+        ("bmp, beside runs of two", bmp_of_runs(4, &[2, 0x10, 0, 3, 0x01, 0x30, 0, 1]), "has colour 3, and the palette 2"),
         ("gif", gif_of([1, 3]), "has colour 3, and the palette 2"),
     ];
     let dir = tempfile::tempdir().expect("a directory");

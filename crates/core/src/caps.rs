@@ -78,8 +78,6 @@ pub enum Capability {
     DType(DType),
     /// Fetching device time.
     Timestamps,
-    /// Separately rounded products next to sums (`mul_rn`), which the device's compiler would contract.
-    UncontractedProducts,
     /// This many buffers in one kernel.
     StorageBuffers(u32),
     /// Atomic minimum and maximum of 64-bit integers.
@@ -129,7 +127,6 @@ impl Capability {
             Self::DType(DType::F64) => "use f32, or the CPU",
             Self::DType(DType::I64 | DType::U64) => "use a 32-bit integer, or the CPU",
             Self::DType(_) | Self::Timestamps => "use another backend",
-            Self::UncontractedProducts => "write the sum in fma form, or use another backend",
             Self::StorageBuffers(_) => "use fewer inputs, or combine them in two steps",
             Self::Atomics64 => "use a 32-bit integer, or another backend",
             Self::WorkgroupSize { .. } | Self::WorkgroupMemory { .. } => {
@@ -147,7 +144,6 @@ impl fmt::Display for Capability {
         match self {
             Self::DType(d) => write!(f, "{d} elements"),
             Self::Timestamps => f.write_str("timestamps"),
-            Self::UncontractedProducts => f.write_str("separately rounded products next to sums"),
             Self::StorageBuffers(n) => write!(f, "room for {n} buffers in one kernel"),
             Self::Atomics64 => f.write_str("atomic minimum and maximum of 64 bits"),
             Self::WorkgroupSize { needed, limit } => write!(f, "room for {needed} invocations in one workgroup: its limit is {limit}"),

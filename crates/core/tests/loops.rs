@@ -139,9 +139,9 @@ fn mandelbrot_and_newton_are_those_of_plain_rust() {
     for i in 0..2000u16 {
         let (re, im) = (f32::from(i % 50) * 0.06 - 2.2, f32::from(i / 50) * 0.06 - 1.2);
         let (mut k, mut x, mut y) = (0u32, 0f32, 0f32);
-        while k < 256 && x.mul_add(x, y * y) <= 4.0 {
-            // The left product of a difference is fused, and what it gives is no product to the sum.
-            let square = x.mul_add(x, -(y * y)) + re;
+        while k < 256 && x * x + y * y <= 4.0 {
+            // Two products are rounded, and their difference is no product to the sum.
+            let square = x * x - y * y + re;
             y = (x * y).mul_add(2.0, im);
             x = square;
             k += 1;

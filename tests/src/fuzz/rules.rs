@@ -377,11 +377,11 @@ fn has_blocks(tree: &Tree) -> bool {
     matches!(tree, Tree::Node(Op::Branch | Op::Repeat(_), ..))
 }
 
-/// A float sum or difference: one product as an operand makes it a fused multiply-add, of two the left one.
+/// A float sum or difference: one product as an operand makes it a fused multiply-add, two are rounded each by itself.
 fn sum(op: Op, ty: Ty, mut args: Vec<Tree>) -> Tree {
     let (b, a) = (args.remove(1), args.remove(0));
     match (product(&a), product(&b)) {
-        (Some((p, q)), _) => {
+        (Some((p, q)), None) => {
             let c = if op == Op::Sub { negative(b) } else { b };
             fold(Op::Fma, ty, vec![p, q, c])
         }

@@ -20,7 +20,7 @@ fn add<A: Traced, R: Traced>(all: &mut Vec<Subject>, name: &str, f: impl FnOnce(
 
 /// Number of compositions.
 #[cfg(test)]
-pub(super) const COUNT: usize = 68;
+pub(super) const COUNT: usize = 73;
 
 pub(super) fn all() -> Vec<Subject> {
     let mut list = Vec::with_capacity(64);
@@ -54,6 +54,10 @@ fn sums(all: &mut Vec<Subject>) {
     add(all, "abs(a) >= 0", |a: F| a.abs().ge(0.0));
     add(all, "abs(a) > -2.5", |a: F| a.abs().gt(-2.5));
     add(all, "a * a >= 0", |a: F| (a * a).ge(0.0));
+    // Open products, which compilers contract.
+    add(all, "(a * b) + c", |(a, b, c): (F, F, F)| a.mul_rn(b) + c);
+    add(all, "a * b - b * c", |(a, b, c): (F, F, F)| a * b - b * c);
+    add(all, "a * a - a * a", |a: F| a * a - -a * -a);
 }
 
 /// Zeros, literal and derived, have a sign, and meet NaN and infinity.
@@ -113,6 +117,8 @@ fn doubles(all: &mut Vec<Subject>) {
     add(all, "(d + e) - d", |(a, b): (D, D)| (a + b) - a);
     add(all, "(d * 0.1) * 3", |a: D| a.mul_rn(0.1).mul_rn(3.0));
     add(all, "d * f64(i & 0)", |(a, i): (D, I)| a.mul_rn((i & 0).cast::<f64>()));
+    add(all, "(d * e) + d", |(a, b): (D, D)| a.mul_rn(b) + a);
+    add(all, "d * d - e * e", |(a, b): (D, D)| a * a - b * b);
     add(all, "d + f64(i & 0)", |(a, i): (D, I)| a + (i & 0).cast::<f64>());
     add(all, "-f64(d < e)", |(a, b): (D, D)| -(a.lt(b).cast::<f64>()));
 }

@@ -106,10 +106,16 @@ impl Faults {
     }
 }
 
+/// The operation to mend where a product was fused with the sum that it meets: the rounded product.
+fn contracted(subject: &Subject) -> Option<Operation> {
+    let is_product = |op: &Operation| matches!(op, Operation::Bin(BinOp::MulRn, _));
+    subject.func.has_open_product().then(|| subject.operations.iter().find(is_product)).flatten()
+}
+
 /// Lists what is refused for a subject that differs: the operation, or where a composition of ones that pass is wrong, all that computes floats
 /// of this type, since then the compiler takes liberties with them, and what else the composition is made of.
 fn blamed(subject: &Subject) -> Vec<Operation> {
-    if let Some(op) = subject.single {
+    if let Some(op) = subject.single.or_else(|| contracted(subject)) {
         return vec![op];
     }
     let own: Vec<Operation> = subject.operations.iter().collect();
@@ -159,12 +165,18 @@ pub(super) async fn repair(
     kinds: &[Kind],
     faults: &mut Faults,
 ) -> Result<Operations> {
-    let repairable = |f: &Fault| {
-        let op = f.subject.single?;
+    let repairable = |f: &Fault, op| {
         let left = !f.ordinary && is_sum(op) && !context.keep_subnormals;
         (!left && isowarp_shaders::snippet(&format!("iw_exact_{op}")).is_some()).then_some(op)
     };
-    let mut repairs: Operations = faults.all.iter().filter_map(repairable).collect();
+    let mut repairs: Operations = faults.all.iter().filter_map(|f| repairable(f, f.subject.single?)).collect();
+    // Where the operations are right alone.
+    let right = |op| !faults.reach(|other| other == op);
+    for f in faults.all.iter().filter(|f| f.subject.single.is_none() && f.subject.operations.iter().all(right)) {
+        if let Some(op) = contracted(f.subject).and_then(|op| repairable(f, op)) {
+            repairs.insert(op);
+        }
+    }
     if !dialect.int64 && faults.reach(needs_of_int64) {
         // The trials were made of 64-bit integers.
         repairs.insert(Operation::Bin(BinOp::MulHi, Ty::U32));

@@ -74,15 +74,59 @@ fn inflated(bytes: &[u8]) -> u64 {
     found
 }
 
-/// Fails for a BMP file, which a decoder has read, with a pixel whose colour the palette lacks. Runs are not looked at.
+/// Fails for a BMP file, which a decoder has read, with a pixel whose colour the palette lacks.
 pub(super) fn bmp(bytes: &[u8]) -> Result<(), String> {
     let word = |at: usize| bytes.get(at..at + 4).and_then(|b| b.first_chunk()).map_or(0, |b| u32::from_le_bytes(*b));
     let (pixels, header, bits) = (word(10) as usize, word(14), (word(28) & 0xffff) as usize);
-    if header < 40 || word(30) != 0 || ![1, 4, 8].contains(&bits) {
+    if header < 40 || ![1, 4, 8].contains(&bits) {
         return Ok(());
     }
     let [width, height] = [18, 22].map(|at| (word(at) as i32).unsigned_abs() as usize);
     let known = if word(46) == 0 { 1 << bits } else { word(46) as usize };
-    let rows = bytes.get(pixels..).unwrap_or_default().chunks_exact(((width * bits).div_ceil(32) * 4).max(4)).take(height);
-    colours(rows.flat_map(|row| packed(row, bits, width)), known)
+    let data = bytes.get(pixels..).unwrap_or_default();
+    match word(30) {
+        0 => {
+            let rows = data.chunks_exact(((width * bits).div_ceil(32) * 4).max(4)).take(height);
+            colours(rows.flat_map(|row| packed(row, bits, width)), known)
+        }
+        // Runs, of 8 bits and of 4.
+        1 | 2 => colours(unpacked(data, bits, width), known),
+        _ => Ok(()),
+    }
+}
+
+/// Colours that runs of a BMP file stand for, row by row, without those behind a row's end.
+fn unpacked(mut data: &[u8], bits: usize, width: usize) -> impl Iterator<Item = u8> {
+    let (mut x, mut found) = (0, Vec::new());
+    std::iter::from_fn(move || {
+        while found.is_empty() {
+            let (&[count, value], rest) = data.split_first_chunk()?;
+            data = rest;
+            let count = usize::from(count);
+            let row: Vec<u8> = match (count, value) {
+                (0, 0) => {
+                    x = 0;
+                    continue;
+                }
+                (0, 1) => return None,
+                (0, 2) => {
+                    let (&[right, _], rest) = data.split_first_chunk()?;
+                    (x, data) = (x + usize::from(right), rest);
+                    continue;
+                }
+                // As they are, to a whole word.
+                (0, n) => {
+                    let (n, bytes) = (usize::from(n), (usize::from(n) * bits).div_ceil(8));
+                    let (row, rest) = data.split_at_checked(bytes.next_multiple_of(2))?;
+                    data = rest;
+                    packed(row, bits, n).collect()
+                }
+                // One colour, or two in turn.
+                (n, _) => packed(&vec![value; (n * bits).div_ceil(8)], bits, n).collect(),
+            };
+            found = row.iter().copied().take(width.saturating_sub(x)).rev().collect();
+            x += row.len();
+        }
+        found.pop()
+    })
 }

@@ -1,6 +1,5 @@
 //! Findings of a run of the suite, in a few lines.
 
-use crate::table;
 use isowarp_conformance::Report;
 use isowarp_conformance::report::Row;
 use std::collections::BTreeSet;
@@ -8,48 +7,65 @@ use std::collections::BTreeSet;
 /// Reasons that are shown; `--verbose` has all.
 const MAX_REASONS: usize = 3;
 
+/// Columns of a terminal that has not been widened.
+pub(super) const COLUMNS: usize = 80;
+
 /// Devices with the number of comparisons, what was left out and why, and in words what is proven.
 pub(crate) fn text(report: &Report) -> String {
-    let mut rows = Vec::new();
+    let mut lines = vec!["Results with the bits of the CPU, which defines them:".to_owned()];
     for device in &report.devices {
-        let found = if device.label == "cpu" { "the definition".to_owned() } else { counts(&report.devices_rows, &device.label) };
-        rows.push(vec![device.label.clone(), device.driver.clone(), found]);
+        let found = if device.label == "cpu" { "the definition".to_owned() } else { counts(&report.devices_rows, |l| l == device.label) };
+        lines.push(format!("  {found:<ROOM$}  {}", device.label));
     }
-    for label in recorded(report) {
-        rows.push(vec![label.clone(), "elsewhere".to_owned(), counts(&report.recorded_rows, &label)]);
+    let recorded = recorded(report);
+    if !recorded.is_empty() {
+        lines.push("Results recorded on other machines:".to_owned());
     }
-    let mut lines = vec![table::table(&["device", "driver", "results equal to the CPU's in every bit"], &[], &rows)];
+    for of in &recorded {
+        lines.push(format!("  {:<ROOM$}  {of}", counts(&report.recorded_rows, |label| machine(label) == *of)));
+    }
     lines.extend(report.absent.iter().map(|why| format!("Not here: {}", why.lines().next().unwrap_or_default())));
-    let reasons = report.reasons();
+    // Cases that were not recorded are counted above.
+    let reasons: Vec<_> = report.reasons().into_iter().filter(|(label, ..)| report.devices.iter().any(|d| d.label == *label)).collect();
     lines.extend(reasons.iter().take(MAX_REASONS).map(|(label, reason, n)| format!("Left out: {n} on {label}: {reason}")));
     if reasons.len() > MAX_REASONS {
         lines.push(format!("Left out: {} more reasons, shown by --verbose", reasons.len() - MAX_REASONS));
     }
     lines.push(verdict(report));
-    lines.join("\n")
+    lines.iter().map(|line| folded(line)).collect::<Vec<_>>().join("\n")
 }
 
-/// The recordings of other devices, in order of appearance.
+/// Characters of most counts.
+const ROOM: usize = 14;
+
+/// A line of text in as many as a terminal needs.
+pub(super) fn folded(line: &str) -> String {
+    textwrap::fill(line, textwrap::Options::new(COLUMNS).subsequent_indent("    ").break_words(false))
+}
+
+/// A recording's device with its driver, whatever form it was opened in.
+fn machine(label: &str) -> String {
+    let device = label.strip_prefix("recorded: ").unwrap_or(label);
+    device.split_once(", ").map_or_else(|| device.to_owned(), |(device, _)| format!("{device})"))
+}
+
+/// The devices of recordings, in order of appearance.
 fn recorded(report: &Report) -> Vec<String> {
-    let mut labels: Vec<String> = Vec::new();
+    let mut machines: Vec<String> = Vec::new();
     for (label, ..) in &report.recorded_rows {
-        if !labels.contains(label) {
-            labels.push(label.clone());
+        let machine = machine(label);
+        if !machines.contains(&machine) {
+            machines.push(machine);
         }
     }
-    labels
+    machines
 }
 
-/// Says how many comparisons of a device or a recording were equal.
-fn counts(rows: &[(String, String, Row)], label: &str) -> String {
-    let (mut equal, mut cases, mut left_out) = (0, 0, 0);
-    for (_, _, row) in rows.iter().filter(|(l, ..)| l == label) {
-        equal += row.equal;
-        cases += row.cases;
-        left_out += row.skipped.values().map(Vec::len).sum::<usize>();
-    }
-    let left_out = if left_out == 0 { String::new() } else { format!(", {left_out} left out") };
-    if equal == cases { format!("{equal} of {cases}{left_out}") } else { format!("{equal} of {cases}: DIFFERENT{left_out}") }
+/// Says how many comparisons of a device, or of its recordings, were equal.
+fn counts(rows: &[(String, String, Row)], of: impl Fn(&str) -> bool) -> String {
+    let rows = || rows.iter().filter(|(label, ..)| of(label)).map(|(.., row)| row);
+    let (equal, cases) = rows().fold((0, 0), |(equal, cases), row| (equal + row.equal, cases + row.cases));
+    if equal == cases { format!("{equal} of {cases}") } else { format!("{equal} of {cases}: DIFFERENT") }
 }
 
 /// Says what the numbers mean.
@@ -78,6 +94,7 @@ mod tests {
 
     const GPU: &str = "wgpu: a GPU";
     const H200: &str = "recorded: cuda: NVIDIA H200 (580.1)";
+    const APART: &str = "recorded: cuda: NVIDIA H200 (580.1, blocks apart)";
 
     fn report(labels: &[&str]) -> Report {
         let line = |label: &&str| DeviceLine {
@@ -96,24 +113,26 @@ mod tests {
             Report::row(&mut report.devices_rows, GPU, pattern).equal();
             Report::row(&mut report.recorded_rows, H200, pattern).equal();
         }
+        Report::row(&mut report.recorded_rows, APART, "scan").equal();
+        Report::row(&mut report.recorded_rows, APART, "map").skip("map/exp", "not recorded".to_owned());
         for k in 0..5 {
             Report::row(&mut report.devices_rows, GPU, "map").skip("map/exp", format!("the device has no type {k}"));
         }
         report.absent.push("backend `cuda` is not available\n  help: install it".to_owned());
         let text = text(&report);
         for part in [
-            "the definition",
-            "2 of 2, 5 left out",
-            H200,
+            "  the definition  cpu\n",
+            "  2 of 2          wgpu: a GPU\n",
+            "  3 of 3          cuda: NVIDIA H200 (580.1)\n",
             "Not here: backend `cuda` is not available\n",
             "Left out: 1 on wgpu: a GPU: the device has no type 2\n",
             "Left out: 2 more reasons, shown by --verbose\n",
-            "Proven: 2 patterns return the same bits on the 2 devices of this machine, and those that the GPUs above returned elsewhere: 4 \
-             comparisons, all equal (41 s).",
+            "Proven: 2 patterns return the same bits on the 2 devices of this machine, and\n    those that the GPUs above returned elsewhere: 5 comparisons, \
+             all equal (41\n    s).",
         ] {
             assert!(text.contains(part), "{part:?} is not in\n{text}");
         }
-        assert!(text.lines().count() <= 16, "{text}");
+        assert!(text.lines().count() <= 14 && text.lines().all(|line| line.len() <= COLUMNS), "{text}");
     }
 
     #[test]
@@ -126,6 +145,6 @@ mod tests {
         let mut alone = report(&["cpu"]);
         Report::row(&mut alone.recorded_rows, H200, "map").equal();
         let text = super::text(&alone);
-        assert!(text.contains("Proven: This machine has the CPU only, on which 1 patterns return the bits"), "{text}");
+        assert!(text.contains("Proven: This machine has the CPU only, on which 1 patterns return the bits that"), "{text}");
     }
 }

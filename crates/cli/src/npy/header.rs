@@ -89,8 +89,12 @@ fn header(reader: &mut dyn Read) -> Result<(u64, NpyHeader), Refused> {
     }
     plausible(&start[before..])?;
     plain_integers(&mut start[before..]);
+    let length = start.len() as u64;
+    plain_type(&mut start, before);
+    let size = (start.len() - before).to_le_bytes();
+    start[before - size_bytes..before].copy_from_slice(&size[..size_bytes]);
     let header = NpyHeader::from_reader(&start[..]).map_err(|e| corrupt(&start[before..], &e.to_string()))?;
-    Ok((start.len() as u64, header))
+    Ok((length, header))
 }
 
 /// Shows what was met; the parser's own words are of several lines and may point at a place in the text.
@@ -111,6 +115,35 @@ fn plain_integers(text: &mut [u8]) {
             _ => {}
         }
     }
+}
+
+/// Writers other than NumPy spell a type in ways that NumPy reads: in native order (`=f4`), without one (`f4`), by its name (`float32`). Writes it as
+/// NumPy does, in the header's text, which begins here.
+fn plain_type(header: &mut Vec<u8>, begin: usize) {
+    let text = String::from_utf8_lossy(&header[begin..]).into_owned();
+    let Some(key) = text.find("'descr'").map(|at| at + "'descr'".len()) else { return };
+    let behind = text[key..].trim_start_matches([' ', ':']);
+    let Some(value) = behind.strip_prefix('\'').and_then(|value| value.split('\'').next()) else { return };
+    let code = match (value.strip_prefix('='), element_type(value)) {
+        (Some(code), _) => code.to_owned(),
+        (None, Some(code)) => code,
+        (None, None) => return,
+    };
+    let order = if code.ends_with('1') { '|' } else { NATIVE };
+    let at = begin + key + (text[key..].len() - behind.len());
+    header.splice(at..at + value.len() + 2, format!("'{order}{code}'").into_bytes());
+}
+
+/// The mark of this machine's order of bytes.
+const NATIVE: char = if cfg!(target_endian = "big") { '>' } else { '<' };
+
+/// The code of a type that has no mark of its order of bytes.
+fn element_type(name: &str) -> Option<String> {
+    let size = |bits: &str| bits.parse().ok().map(|bits: u32| bits / 8);
+    let names = [("uint", 'u'), ("int", 'i'), ("float", 'f'), ("complex", 'c')];
+    let named = names.into_iter().find_map(|(word, code)| Some(format!("{code}{}", size(name.strip_prefix(word)?)?)));
+    let coded = || name.strip_prefix(['f', 'i', 'u', 'c', 'b']).is_some_and(|size| size.parse::<u8>().is_ok()).then(|| name.to_owned());
+    if matches!(name, "bool" | "?") { Some("b1".to_owned()) } else { named.or_else(coded) }
 }
 
 /// Refuses headers that the parser could not take without recursing deeply or overflowing.

@@ -49,6 +49,36 @@ fn every_version_and_type_is_read() {
     assert_eq!(parse(&empty).map(|a| a.len()), Ok(0));
 }
 
+/// As NumPy 2.4 does.
+#[test]
+fn types_are_read_as_other_writers_spell_them() {
+    for (descr, dtype) in [
+        ("=f4", DType::F32),
+        ("f4", DType::F32),
+        ("float32", DType::F32),
+        ("=u2", DType::U16),
+        ("uint16", DType::U16),
+        ("i8", DType::I64),
+        ("int8", DType::I8),
+        ("u1", DType::U8),
+        ("=i1", DType::I8),
+    ] {
+        let body = vec![7; 2 * dtype.size_bytes() as usize];
+        for header in [
+            format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': (2,), }}\n"),
+            format!("{{'shape':(2,),'descr':'{descr}','fortran_order':False}}"),
+        ] {
+            let expected = Array { shape: vec![2], dtype, boolean: false, bytes: body.clone() };
+            assert_eq!(parse(&file(1, &header, &body)), Ok(expected), "{header}");
+        }
+    }
+    let truth = file(1, "{'fortran_order': False, 'descr': 'bool', 'shape': (2,)}", &[1, 0]);
+    assert_eq!(parse(&truth).map(|a| (a.boolean, a.bytes)), Ok((true, vec![1, 0])));
+    for bad in ["=q", "float", "int7", "=", "float12"] {
+        assert!(parse(&file(1, &format!("{{'descr': '{bad}', 'fortran_order': False, 'shape': (1,)}}"), &[0; 8])).is_err(), "{bad}");
+    }
+}
+
 #[test]
 fn every_order_of_bytes_and_axes_is_read() {
     let of = |descr: &str, order: &str, shape: &str, body: &[u8]| {

@@ -18,6 +18,11 @@ pub(crate) fn check(args: &RunArgs) -> Result {
             "leave it out, or compare (x >> 4 & 15) in --op",
         ),
         (
+            args.total_order && (args.op.is_some() || args.nan_last || args.bits.is_some()),
+            "--total-order is an order of whole values, as --nan-last, --bits and one of your own say another",
+            "leave it out, or the others",
+        ),
+        (
             args.flags && args.op.is_some(),
             "--flags and --op both say which elements are meant",
             "leave one of the two out; y in --op is the second input",

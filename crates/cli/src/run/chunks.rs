@@ -48,7 +48,10 @@ pub(super) fn wanted(args: &RunArgs, device: &Device, plan: &Plan, inputs: &[Arr
     let Some(array) = inputs.first() else { return Ok(None) };
     if plan.variant.is_some() || !possible(device, &plan.call) {
         return match args.chunk_size {
-            Some(_) if args.nan_last => Err(Failure::usage("chunks are not merged with NaN last", "leave out --nan-last, or --chunk-size")),
+            Some(_) if args.nan_last => Err(Failure::usage(
+                "chunks are not merged with NaN last",
+                "leave out --nan-last, which ascending orders have without it, or --chunk-size",
+            )),
             Some(_) if matches!(plan.call, Call::Sort { over: Over::Axis(..), .. }) && args.op.is_none() => Err(Failure::usage(
                 "lines along this axis lie in each other, and are not taken in chunks",
                 "sort along the last axis, or leave --chunk-size out",

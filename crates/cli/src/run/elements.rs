@@ -89,16 +89,34 @@ fn operator(args: &RunArgs) -> Result<Operator> {
     }
 }
 
-/// The operator, checked against the input's type: before a device is opened.
+/// The operator in the input's type, checked against it: before a device is opened.
+pub(super) fn of_same_type(args: &RunArgs, input: &Array) -> Result<Operator> {
+    let op = operator(args)?;
+    let op = if input.boolean { op.of_truth() } else { op };
+    op.check(input.dtype)?;
+    Ok(op)
+}
+
+/// The operator in the type that is asked for, or that its results have.
 pub(super) fn checked(args: &RunArgs, input: &Array) -> Result<Operator> {
     let op = operator(args)?;
     let op = if input.boolean { op.of_truth() } else { op };
-    let op = match &args.dtype {
-        Some(name) => op.accumulate_in(dtype(name)?),
-        None => op,
+    let op = match (&args.dtype, wide(input)) {
+        (Some(name), _) => op.accumulate_in(dtype(name)?),
+        (None, Some(wide)) if matches!(op.name(), "sum" | "product") => op.accumulate_in(wide),
+        _ => op,
     };
     op.check(input.dtype)?;
     Ok(op)
+}
+
+/// The type of sums and products of integers, which soon are greater than those: NumPy's, of 64 bits. Sums of truth values are counts.
+fn wide(of: &Array) -> Option<DType> {
+    match of.dtype {
+        DType::I8 | DType::I16 | DType::I32 => Some(DType::I64),
+        DType::U8 | DType::U16 | DType::U32 if !of.boolean => Some(DType::U64),
+        _ => None,
+    }
 }
 
 pub(super) fn order(args: &RunArgs) -> SortOrder {

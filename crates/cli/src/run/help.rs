@@ -13,10 +13,10 @@ Operators:
 /// The conventions of all verbs.
 pub(crate) const CONVENTIONS: &str = "\
 Conventions:
-  A literal takes the type of what it meets, and so does the index. Integers wrap, sums too: --dtype u64 holds more. A product that meets a sum is one fused multiply-add;
-  mul_rn(a, b) is the separately rounded product. A sum of nothing is 0, a minimum of nothing an error. argmin and argmax give the lowest
-  index, u32. A reduction writes shape (1,) in the input's type or in that of --dtype, or the other axes with --axis. Comparisons are written as NumPy bool.
-  The output of f2, i1, i2, u1 and u2 inputs has their type again, unless --dtype says otherwise. gather and scatter take indices of any integer type
+  A literal takes the type of what it meets, and so does the index. Integers wrap; sums and products of them (sum, product) are of 64 bits, as NumPy's,
+  unless --dtype says otherwise. A product next to a sum is one fused multiply-add, two are rounded each by itself; mul_rn(a, b) is the rounded product. A sum of nothing is 0, a minimum of nothing an error. argmin and argmax give the lowest
+  index, u32. A reduction writes shape (1,), or the other axes with --axis. Comparisons are written as NumPy bool.
+  Other outputs have their inputs' type, of f2, i1, i2, u1 and u2 too, unless --dtype says otherwise. gather and scatter take indices of any integer type
   into the array as one line; one that is negative or too large is an error. Of several scattered to one place the last stays.
   Sums of f4 that are scattered are exact, rounded once; a minimum or maximum with NaN is NaN, and -0 is below 0. match and tickets take all NaN for
   one value, and -0 and 0 for two.
@@ -27,7 +27,8 @@ Conventions:
   what is kept is of the first array. unique and rle compare neighbours by value: NaN differs from everything, -0 equals 0. sort and
   argsort of one dimension, is-sorted, merge, search and the set operations take a comparison of x and y that says whether x comes before y:
   --op \"x % 100 < y % 100\"; where it contradicts itself, as < does with NaN, elements may be missing. topk takes the array as one line, or with --axis -1 each row by itself, and
-  of equal elements those that come first. What is moved, sorted or selected keeps its bits; of f2 what is selected and NaN is the one NaN.
+  of equal elements those that come first. What is moved, sorted or selected keeps its bits, but for NaN: of keys that are sorted, merged or searched they are
+  the one NaN, which comes after all numbers (--total-order keeps them), and so are those of f2 that are selected.
   With --by-key values of any type travel with the elements of sort, topk and merge, and of segmented-sort, whose offsets come last; unique gives the first value of each run of equal keys,
   and scan combines the values of each run. --out gets the values, --keys-out their keys.
   merge, search, co-ranks and the set operations take arrays as one line each, sorted as sort sorts them; one that is not is an error.

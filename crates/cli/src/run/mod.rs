@@ -194,7 +194,11 @@ fn open_inputs(args: &RunArgs) -> Result<Vec<Reader>> {
         return Err(Failure::usage("standard input can be one input only", "name files for the others"));
     }
     let read = |path: &PathBuf| Reader::open(path).and_then(|r| if args.verb.takes("inverse") { Ok(r) } else { r.numbers() });
-    let inputs = files.map(read).collect::<Result<Vec<_>>>()?;
+    let mut inputs = files.map(read).collect::<Result<Vec<_>>>()?;
+    if args.has_one_nan() {
+        // By key, values come after keys.
+        inputs = inputs.into_iter().enumerate().map(|(k, r)| if args.by_key && k % 2 == 1 { r } else { r.with_one_nan() }).collect();
+    }
     let (heads, paths): (Vec<&Array>, Vec<&PathBuf>) = inputs.iter().map(Reader::head).zip(&args.inputs).unzip();
     // Where shapes may differ, those of keys and of the values that travel with them are still the same.
     let alike = match (args.by_key, args.verb.inputs.own_shapes) {

@@ -4,6 +4,7 @@ mod beside;
 mod convolution;
 mod fourier;
 mod histogram;
+mod order;
 mod product;
 mod random;
 mod simulation;
@@ -13,6 +14,7 @@ pub(super) use beside::*;
 pub(super) use convolution::*;
 pub(super) use fourier::*;
 pub(super) use histogram::*;
+pub(super) use order::*;
 pub(super) use product::*;
 pub(super) use random::*;
 pub(super) use simulation::*;
@@ -65,6 +67,7 @@ pub(crate) struct RunArgs {
     pub(crate) variant: Option<String>,
     pub(crate) descending: bool,
     pub(crate) nan_last: bool,
+    pub(crate) total_order: bool,
     pub(crate) flow: bool,
     pub(crate) bits: Option<Vec<u32>>,
     pub(crate) side: Option<Side>,
@@ -132,6 +135,11 @@ pub(crate) struct RunArgs {
 }
 
 impl RunArgs {
+    /// Whether NaN of keys are read as the one: where values are ordered, unless their bits count.
+    pub(super) fn has_one_nan(&self) -> bool {
+        self.verb.takes("total-order") && !(self.total_order || self.op.is_some() || self.bits.is_some())
+    }
+
     /// The arguments of a verb, which clap has read.
     pub(super) fn new(verb: &'static Verb, m: &ArgMatches) -> Self {
         Self {
@@ -167,6 +175,7 @@ impl RunArgs {
             variant: one(m, "variant"),
             descending: one(m, "descending") == Some(true),
             nan_last: one(m, "nan-last") == Some(true),
+            total_order: one(m, "total-order") == Some(true),
             flow: one(m, "flow") == Some(true),
             bits: many(m, "bits"),
             side: one(m, "side"),
@@ -377,20 +386,6 @@ pub(super) fn k() -> Arg {
 
 pub(super) fn exclusive() -> Arg {
     flag("exclusive", "Leave the element itself out")
-}
-
-pub(super) fn descending() -> Arg {
-    flag("descending", "The greatest first")
-}
-
-pub(super) fn nan_last() -> Arg {
-    flag("nan-last", "NaN after all numbers, whatever their sign and the order, as NumPy has them")
-}
-
-pub(super) fn bits() -> Arg {
-    let help = "Compare the bits from LOW to below HIGH alone, 0 being the lowest; of signed integers and floats those of the unsigned integer that \
-                compares as they do";
-    list("bits", "LOW,HIGH", help).allow_hyphen_values(false).value_parser(value_parser!(u32))
 }
 
 pub(super) fn side() -> Arg {

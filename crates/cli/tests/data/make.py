@@ -84,11 +84,13 @@ case("generate_one", ["generate", "--n", "4", "--dtype", "f64", "--op", "1"], np
 case("generate_none", ["generate", "--n", "0", "--dtype", "i64", "--op", "i"], np.zeros(0, np.int64))
 
 one = lambda v, dtype: np.array([v]).astype(dtype)
+# NumPy's own type of sums and products.
+sums_of = lambda a: np.sum(a[:0]).dtype
 case("reduce_sum", ["reduce", "--in", "x_f4.npy"], one(x.sum(), np.float32))
 for op, f in [("sum", np.sum), ("product", np.prod), ("min", np.min), ("max", np.max)]:
     for code in ["i4", "u4", "i8", "u8", "u1"]:
         a = whole[code]
-        case(f"reduce_{op}_{code}", ["reduce", "--in", f"w_{code}.npy", "--op", op], one(f(a, **({"dtype": a.dtype} if op in ("sum", "product") else {})), a.dtype))
+        case(f"reduce_{op}_{code}", ["reduce", "--in", f"w_{code}.npy", "--op", op], one(f(a), f(a).dtype))
 case("reduce_sum_f8", ["reduce", "--in", "w_f8.npy", "--op", "sum"], one(whole["f8"].sum(), np.float64))
 case("reduce_max_f2", ["reduce", "--in", "w_f2.npy", "--op", "max"], one(whole["f2"].max(), np.float16))
 case("reduce_xor", ["reduce", "--in", "w_u4.npy", "--op", "xor"], one(np.bitwise_xor.reduce(whole["u4"]), np.uint32))
@@ -114,11 +116,11 @@ case("norm_2", ["norm", "--in", "r_f4.npy"], one(np.sqrt((r64**2).sum()), np.flo
 case("norm_inf", ["norm", "--in", "w_f2.npy", "--ord", "inf"], one(np.abs(whole["f2"]).max(), np.float16))
 case("mean", ["mean", "--in", "w_f8.npy"], one(whole["f8"].sum() / 300, np.float64))
 case("scan", ["scan", "--in", "x_f4.npy"], np.cumsum(x, dtype=np.float32))
-case("scan_exclusive", ["scan", "--in", "w_i4.npy", "--exclusive"], np.concatenate([[0], np.cumsum(whole["i4"])[:-1]]).astype(np.int32))
-case("scan_u1", ["scan", "--in", "w_u1.npy"], np.cumsum(whole["u1"], dtype=np.uint8))
+case("scan_exclusive", ["scan", "--in", "w_i4.npy", "--exclusive"], np.concatenate([[0], np.cumsum(whole["i4"])[:-1]]))
+case("scan_u1", ["scan", "--in", "w_u1.npy"], np.cumsum(whole["u1"]))
 case("scan_max", ["scan", "--in", "x_f4.npy", "--op", "max", "--axis", "1"], np.maximum.accumulate(x, axis=1))
 case("scan_axis", ["scan", "--in", "x_f4.npy", "--axis", "0"], np.cumsum(x, axis=0, dtype=np.float32))
-case("scan_product", ["scan", "--in", "w_u4.npy", "--op", "product"], np.cumprod(whole["u4"], dtype=np.uint32))
+case("scan_product", ["scan", "--in", "w_u4.npy", "--op", "product"], np.cumprod(whole["u4"]))
 case("scan_custom", ["scan", "--in", "w_u4.npy", "--op", "x ^ y", "--exclusive", "--identity", "0"],
      np.concatenate([[0], np.bitwise_xor.accumulate(whole["u4"])[:-1]]).astype(np.uint32))
 case("scan_empty", ["scan", "--in", "empty.npy"], np.zeros(0, np.float32))
@@ -348,8 +350,8 @@ save("inner_u4", inner)
 save("falling_u4", np.array([0, 9, 4], np.uint32)), save("beyond_i8", np.array([0, 9, 400])), save("below_i4", np.array([-1, 9], np.int32))
 
 
-def segmented(a, offsets, f, empty):
-    return np.array([f(a[b:e]) if b < e else empty for b, e in zip(offsets[:-1], offsets[1:])]).astype(a.dtype)
+def segmented(a, offsets, f, empty, dtype=None):
+    return np.array([f(a[b:e]) if b < e else empty for b, e in zip(offsets[:-1], offsets[1:])]).astype(dtype or a.dtype)
 
 
 def sorted_slices(a, offsets, down=False):
@@ -363,7 +365,7 @@ for code, a in whole.items():
     name, offsets = ("inner_u4", inner) if code == "f2" else ("cuts_i8", cuts)
     args = ["--in", f"w_{code}.npy", "--in", f"{name}.npy"]
     least = np.inf if a.dtype.kind == "f" else np.iinfo(a.dtype).max
-    case(f"segmented_sum_{code}", ["segmented-reduce", *args], segmented(a, offsets, lambda s: s.sum(dtype=a.dtype), 0))
+    case(f"segmented_sum_{code}", ["segmented-reduce", *args], segmented(a, offsets, lambda s: s.sum(dtype=sums_of(a)), 0, sums_of(a)))
     case(f"segmented_min_{code}", ["segmented-reduce", "--op", "min", *args], segmented(a, offsets, np.min, least))
     case(f"segmented_sort_{code}", ["segmented-sort", *args], sorted_slices(a, offsets))
     case(f"segmented_sort_down_{code}", ["segmented-sort", "--descending", *args], sorted_slices(a, offsets, True))
@@ -376,7 +378,7 @@ for code, a in whole.items():
     case(f"adjacent_right_{code}", ["adjacent-difference", "--side", "right", "--in", f"w_{code}.npy"], a - np.append(a[1:], a.dtype.type(0)))
     b = np.load(f"runs_{code}.npy")
     starts = np.flatnonzero(np.concatenate([[True], b[1:] != b[:-1]]))
-    case(f"by_key_{code}", ["reduce-by-key", "--in", f"runs_{code}.npy", "--in", f"w_{code}.npy"], np.add.reduceat(a, starts, dtype=a.dtype))
+    case(f"by_key_{code}", ["reduce-by-key", "--in", f"runs_{code}.npy", "--in", f"w_{code}.npy"], np.add.reduceat(a, starts, dtype=sums_of(a)))
     if code != "f2":
         counted = ["reduce-by-key", "--in", f"runs_{code}.npy", "--in", "w_i4.npy", "--op", "max"]
         case(f"by_key_max_{code}", counted, np.maximum.reduceat(whole["i4"], starts))
@@ -390,7 +392,7 @@ case("segmented_custom", ["segmented-reduce", "--op", "x * 0 + y", "--identity",
      np.array([whole["i4"][8], 7, whole["i4"][39]], np.int32))
 case("segmented_count", ["segmented-reduce", "--op", "count", "--in", "x_f4.npy", "--in", "inner_u4.npy"],
      np.array([np.count_nonzero(flat[b:e]) for b, e in zip(inner[:-1], inner[1:])], np.uint32))
-case("segmented_none", ["segmented-reduce", "--in", "w_u4.npy", "--in", "one_u4.npy"], np.zeros(0, np.uint32))
+case("segmented_none", ["segmented-reduce", "--in", "w_u4.npy", "--in", "one_u4.npy"], np.zeros(0, np.uint64))
 save("one_u4", np.array([17], np.uint32))
 case("by_key_empty", ["reduce-by-key", "--in", "empty.npy", "--in", "empty.npy"], np.zeros(0, np.float32))
 case("adjacent_empty", ["adjacent-difference", "--in", "empty.npy"], np.zeros(0, np.float32))
@@ -447,9 +449,10 @@ for code, low, high, few_bins in [("i1", -100, 100, 8), ("i2", -30000, 5000, 7),
     case(f"map_halves_{code}", ["map", *one_in, "--dtype", "f32", "--op", "f32(x) / 2"], a.astype(np.float32) / 2)
     case(f"generate_{code}", ["generate", "--n", "999", "--dtype", dtype.name, "--op", "i * 97"], (np.arange(999) * 97).astype(dtype))
     for op, f in [("sum", np.add), ("min", np.minimum), ("max", np.maximum)]:
-        case(f"reduce_{op}_{code}", ["reduce", "--op", op, *one_in], one(f.reduce(a, dtype=dtype), dtype))
+        of = sums_of(a) if op == "sum" else dtype
+        case(f"reduce_{op}_{code}", ["reduce", "--op", op, *one_in], one(f.reduce(a, dtype=of), of))
     case(f"argmin_{code}", ["argmin", *one_in], one(np.argmin(a), np.uint32))
-    case(f"scan_{code}", ["scan", *one_in], np.cumsum(a, dtype=dtype))
+    case(f"scan_{code}", ["scan", *one_in], np.cumsum(a))
     case(f"sort_{code}", ["sort", *one_in], up)
     case(f"sort_down_{code}", ["sort", "--descending", *one_in], up[::-1].copy())
     case(f"argsort_{code}", ["argsort", "--in", f"few_{code}.npy"], np.argsort(few_of, kind="stable").astype(np.uint32))
@@ -461,7 +464,7 @@ for code, low, high, few_bins in [("i1", -100, 100, 8), ("i2", -30000, 5000, 7),
     case(f"unique_{code}", ["unique", "--in", f"sorted_{code}.npy"], np.unique(a))
     starts = np.flatnonzero(np.concatenate([[True], c[1:] != c[:-1]]))
     case(f"rle_{code}", ["rle", "--in", f"runs_{code}.npy"], c[starts])
-    case(f"by_key_{code}", ["reduce-by-key", "--in", f"runs_{code}.npy", *one_in], np.add.reduceat(a, starts, dtype=dtype))
+    case(f"by_key_{code}", ["reduce-by-key", "--in", f"runs_{code}.npy", *one_in], np.add.reduceat(a, starts, dtype=sums_of(a)))
     case(f"select_{code}", ["select", "--op", "x > 5", *one_in], a[a > 5])
     case(f"gather_{code}", ["gather", *one_in, "--in", "at_u4.npy"], np.take(a, at))
     case(f"merge_{code}", ["merge", *two_in], np.sort(np.concatenate([up, b]), kind="stable"))

@@ -33,7 +33,7 @@ def write(save, case, x):
         save(f"whole_{v.dtype.str[1:]}", v)
         of_runs = ["scan", "--by-key", "--in", f"tag_{code}.npy", "--in", f"whole_{v.dtype.str[1:]}.npy"]
         runs = np.split(v, starts_of(k)[1:])
-        sums = np.concatenate([np.cumsum(r, dtype=v.dtype) for r in runs])
+        sums = np.concatenate([np.cumsum(r, dtype=np.sum(v[:0]).dtype) for r in runs])
         case(f"scan_by_key_{code}", of_runs, sums)
         case(f"scan_by_key_exclusive_{code}", [*of_runs, "--exclusive"], sums - v)
         case(f"scan_by_key_max_{code}", [*of_runs, "--op", "max"], np.concatenate([np.maximum.accumulate(r) for r in runs]))

@@ -258,8 +258,7 @@ impl Graph {
         }
         if ta.is_float() {
             match op {
-                BinOp::Add => return self.add(a, b, ty),
-                BinOp::Sub => return self.sub(a, b, ty),
+                BinOp::Add | BinOp::Sub => return self.sum(op, a, b, ty),
                 BinOp::Rem => self.fail(OpError::NoStrictForm { what: "the remainder of floats" }),
                 _ => {}
             }
@@ -275,27 +274,24 @@ impl Graph {
         }
     }
 
-    /// The fusion rule: a sum with a product as an operand is one fma of that product and the other operand; of two products
-    /// the left one is fused and the right one is rounded. `mul_rn` products are never fused.
-    fn add(&mut self, a: Id, b: Id, ty: Ty) -> Id {
-        if let Some((p, q)) = self.product(a) {
-            self.fma(p, q, b)
-        } else if let Some((p, q)) = self.product(b) {
-            self.fma(p, q, a)
-        } else {
-            self.push(Node::Bin(BinOp::Add, a, b), ty)
-        }
-    }
-
-    fn sub(&mut self, a: Id, b: Id, ty: Ty) -> Id {
-        if let Some((p, q)) = self.product(a) {
-            let c = self.un(UnOp::Neg, b);
-            self.fma(p, q, c)
-        } else if let Some((p, q)) = self.product(b) {
-            let p = self.un(UnOp::Neg, p);
-            self.fma(p, q, a)
-        } else {
-            self.push(Node::Bin(BinOp::Sub, a, b), ty)
+    /// The fusion rule: a sum with one product as an operand is one fma of that product and the other operand; two products are
+    /// rounded, each by itself. `mul_rn` products are never fused.
+    fn sum(&mut self, op: BinOp, a: Id, b: Id, ty: Ty) -> Id {
+        let minus = op == BinOp::Sub;
+        match (self.product(a), self.product(b)) {
+            (Some(_), Some(_)) => {
+                let (a, b) = (self.rounded(a), self.rounded(b));
+                self.bin(op, a, b)
+            }
+            (Some((p, q)), None) => {
+                let c = if minus { self.un(UnOp::Neg, b) } else { b };
+                self.fma(p, q, c)
+            }
+            (None, Some((p, q))) => {
+                let p = if minus { self.un(UnOp::Neg, p) } else { p };
+                self.fma(p, q, a)
+            }
+            (None, None) => self.push(Node::Bin(op, a, b), ty),
         }
     }
 

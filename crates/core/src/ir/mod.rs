@@ -4,8 +4,8 @@
 //! Semantics, the same on every backend:
 //! - integers wrap; `x / 0 = x`, `x % 0 = 0`, `MIN / -1 = MIN`; shift amounts are taken modulo the width;
 //! - float operations are IEEE, round to nearest even; `min` and `max` are IEEE 754-2019 minimum and maximum;
-//! - **fusion**: a float sum or difference with a product as an operand is one fused multiply-add of that product; of two
-//!   products the left one is fused and the right one rounded. [`Expr::mul_rn`] is never fused. Constants are folded first, so a choice by a known
+//! - **fusion**: a float sum or difference with one product as an operand is one fused multiply-add of that product; two products are
+//!   rounded, each by itself, so that `x * x - y * y` of equal numbers is 0. [`Expr::mul_rn`] is never fused. Constants are folded first, so a choice by a known
 //!   condition (`true ? x * x : x`), one between equal values (`c ? x * x : x * x`) and a conversion to the type that a value has (`f32(x * x)`) are the
 //!   product that is left of them; a choice that is left open is none;
 //! - a NaN that becomes visible (stored, or its bits taken) is `0x7FC00000` (`0x7FF8000000000000` for f64).

@@ -3,7 +3,7 @@
 use crate::args::LayoutArg;
 use crate::failure::{Failure, Result};
 use crate::npy::{Array, shape_text};
-use crate::run::elements::{axis, checked, first};
+use crate::run::elements::{axis, first, of_same_type};
 use crate::run::options::{self, RunArgs};
 use crate::run::plan::Plan;
 use crate::run::registry::{Inputs, Verb};
@@ -137,7 +137,7 @@ fn scattering(args: &RunArgs, inputs: &[Array]) -> Result<Scattering> {
     }
     // Numbers among truth values make numbers of all.
     let combined = inputs.iter().step_by(2).find(|a| !a.boolean).map_or_else(|| first(inputs), Ok)?;
-    checked(args, combined).map(Scattering::InOrder)
+    of_same_type(args, combined).map(Scattering::InOrder)
 }
 
 /// An array with its axes in another order.

@@ -13,7 +13,7 @@ use isowarp_textbook::{SortVariant, Textbook};
 pub(super) const VERBS: &[Verb] = &[
     Verb {
         name: "sort",
-        about: "Each line along --axis in order; floats in IEEE 754's total order, or with NaN last. With --by-key values travel with the keys",
+        about: "Each line along --axis in order; NaN come after all numbers. With --by-key values travel with the keys",
         example: "--descending --in a.npy --out falling.npy",
         inputs: Inputs::ONE,
         options: &[
@@ -21,6 +21,7 @@ pub(super) const VERBS: &[Verb] = &[
             options::sorted_axis,
             options::descending,
             options::nan_last,
+            options::total_order,
             options::bits,
             options::by_key,
             options::keys_out,
@@ -41,6 +42,7 @@ pub(super) const VERBS: &[Verb] = &[
             options::sorted_axis,
             options::descending,
             options::nan_last,
+            options::total_order,
             options::bits,
             options::chunk_size,
             options::temp_dir,
@@ -58,6 +60,7 @@ pub(super) const VERBS: &[Verb] = &[
             options::axis,
             options::descending,
             options::nan_last,
+            options::total_order,
             options::bits,
             options::by_key,
             options::keys_out,
@@ -71,7 +74,7 @@ pub(super) const VERBS: &[Verb] = &[
         about: "Whether no element comes before its left neighbour; the array is taken as one line",
         example: "--in a.npy --out answer.npy",
         inputs: Inputs::ONE,
-        options: &[options::own_order, options::descending, options::nan_last, options::bits],
+        options: &[options::own_order, options::descending, options::nan_last, options::total_order, options::bits],
         plan: |args, inputs| {
             let x = first(inputs)?;
             Ok(Plan::new(Call::IsSorted(order_of(args, x, ty(x))?), vec![1]).boolean(true))

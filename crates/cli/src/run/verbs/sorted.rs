@@ -19,7 +19,7 @@ pub(super) const VERBS: &[Verb] = &[
         about: "Two sorted arrays as one; of equal elements those of the first array come first",
         example: "--in a_sorted.npy --in b_sorted.npy --out both.npy",
         inputs: Inputs::PAIR.keyed(4),
-        options: &[options::own_order, options::descending, options::by_key, options::keys_out, merge_variant],
+        options: &[options::own_order, options::descending, options::total_order, options::by_key, options::keys_out, merge_variant],
         plan: merge,
         bench: "merge/keys",
     },
@@ -28,7 +28,7 @@ pub(super) const VERBS: &[Verb] = &[
         about: "For each rank k of the third array how many of the first k merged elements of the first two are of the first, u32 or u64",
         example: "--in a_sorted.npy --in b_sorted.npy --in ranks.npy --out cuts.npy",
         inputs: Inputs::TRIPLE,
-        options: &[options::descending],
+        options: &[options::descending, options::total_order],
         plan: |args, inputs| {
             let (a, ..) = two(args, inputs)?;
             Ok(Plan::new(Call::CoRanks(order(args)), inputs.get(2).unwrap_or(a).shape.clone()))
@@ -40,7 +40,7 @@ pub(super) const VERBS: &[Verb] = &[
         about: "Where each element of the second array belongs in the first, which is sorted, u32 (NumPy's searchsorted)",
         example: "--side right --in a_sorted.npy --in b.npy --out ranks.npy",
         inputs: Inputs::PAIR,
-        options: &[options::own_order, options::descending, options::nan_last, options::side],
+        options: &[options::own_order, options::descending, options::nan_last, options::total_order, options::side],
         plan: |args, inputs| {
             let (a, b, of) = two(args, inputs)?;
             let kind = match args.side {
@@ -57,7 +57,7 @@ pub(super) const VERBS: &[Verb] = &[
         about: "The elements of either of two sorted arrays, as often as the one with more of them has them",
         example: "--in a_sorted.npy --in b_sorted.npy --out either.npy",
         inputs: Inputs::PAIR,
-        options: &[options::own_order, options::descending],
+        options: &[options::own_order, options::descending, options::total_order],
         plan: |args, inputs| sets(args, inputs, SetOp::Union),
         bench: "merge/union",
     },
@@ -66,7 +66,7 @@ pub(super) const VERBS: &[Verb] = &[
         about: "The elements of both of two sorted arrays, as often as the one with fewer of them has them",
         example: "--in a_sorted.npy --in b_sorted.npy --out both.npy",
         inputs: Inputs::PAIR,
-        options: &[options::own_order, options::descending],
+        options: &[options::own_order, options::descending, options::total_order],
         plan: |args, inputs| sets(args, inputs, SetOp::Intersection),
         bench: "merge/intersection",
     },
@@ -75,7 +75,7 @@ pub(super) const VERBS: &[Verb] = &[
         about: "The elements of a sorted array that remain when those of a second one are taken away",
         example: "--in a_sorted.npy --in b_sorted.npy --out rest.npy",
         inputs: Inputs::PAIR,
-        options: &[options::own_order, options::descending],
+        options: &[options::own_order, options::descending, options::total_order],
         plan: |args, inputs| sets(args, inputs, SetOp::Difference),
         bench: "merge/difference",
     },
@@ -84,7 +84,7 @@ pub(super) const VERBS: &[Verb] = &[
         about: "The elements that one of two sorted arrays has more often than the other",
         example: "--in a_sorted.npy --in b_sorted.npy --out unshared.npy",
         inputs: Inputs::PAIR,
-        options: &[options::own_order, options::descending],
+        options: &[options::own_order, options::descending, options::total_order],
         plan: |args, inputs| sets(args, inputs, SetOp::SymmetricDifference),
         bench: "merge/symmetric_difference",
     },
