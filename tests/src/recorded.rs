@@ -50,6 +50,12 @@ impl Recording {
         }
     }
 
+    /// The label of the same device in its default form.
+    #[must_use]
+    pub fn machine(&self) -> String {
+        Self { form: "default".to_owned(), cases: BTreeMap::new(), ..self.clone() }.label()
+    }
+
     /// Backend, device, form and driver in a line.
     #[must_use]
     pub fn label(&self) -> String {

@@ -80,6 +80,8 @@ pub struct Report {
     pub devices_rows: Vec<(String, String, Row)>,
     /// By (recording, pattern): the CPU's digests compared with those recorded elsewhere.
     pub recorded_rows: Vec<(String, String, Row)>,
+    /// By recording, the device that it is of, whatever its form.
+    pub machines: BTreeMap<String, String>,
     /// Recorded cases that the table no longer has, by recording.
     pub stale: BTreeMap<String, u32>,
     /// Wall time of the whole run.

@@ -106,6 +106,7 @@ pub fn run(options: &Options, mut progress: impl FnMut(usize, usize, &str, f64))
         }
         recordings[0].cases.insert(case.name.clone(), result.key);
     }
+    report.machines = options.recordings.iter().map(|r| (format!("recorded: {}", r.label()), r.machine())).collect();
     note_stale(options, &mut report);
     report.devices_rows.sort_by(|a, b| (&a.1, &a.0).cmp(&(&b.1, &b.0)));
     report.recorded_rows.sort_by(|a, b| (&a.1, &a.0).cmp(&(&b.1, &b.0)));

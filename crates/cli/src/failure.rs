@@ -3,6 +3,7 @@
 use crate::run::registry;
 use isowarp::Error;
 use isowarp::caps::Capability;
+use isowarp::element::DType;
 use isowarp::ir::OpError;
 use std::fmt;
 use std::io;
@@ -161,6 +162,10 @@ fn advice(e: &Error, on_cpu: bool) -> Option<&'static str> {
         Error::Unavailable { .. } => "use another `--backend`; `isowarp devices` lists what is there",
         Error::UnknownBackend { .. } => "name a known one with --backend or ISOWARP_BACKEND, or none for the best that is there",
         Error::NotStrict { .. } => "use `--backend cpu`; `isowarp run` takes `--numerics fast`, too",
+        Error::Unsupported { capability: Capability::DType(DType::I64 | DType::U64), .. } => elsewhere(
+            "use `--backend cpu`, a file of another type, or --dtype u32 or i32 for sums of integers",
+            "use a file of another type",
+        ),
         Error::Unsupported { capability: Capability::DType(_), .. } => {
             elsewhere("use `--backend cpu`, or a file of another type", "use a file of another type")
         }
@@ -242,7 +247,7 @@ mod tests {
             Error::NotSorted { pattern: "segments", what, index: 1 },
             Error::Aliasing { pattern: "scan", what },
             Error::Empty { pattern: "argmin" },
-            Error::Unsupported { pattern: "scan", capability: Capability::DType(isowarp::element::DType::F64), device: text() },
+            Error::Unsupported { pattern: "scan", capability: Capability::DType(DType::F64), device: text() },
             Error::Unsupported { pattern: "map", capability: Capability::StorageBuffers(9), device: text() },
             Error::NotStrict { device: text(), witness: text() },
             Error::TooLarge { what, requested: 2, limit: 1 },

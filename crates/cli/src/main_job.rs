@@ -22,7 +22,10 @@ pub(crate) fn main_job(verbose: bool) -> Result {
     }
     photograph::filter_everywhere(verbose)?;
     if !verbose {
-        say("\nMore: `isowarp --verbose` (every pattern), `isowarp validate --full` (every\n    case), `isowarp --help`")?;
+        say(format!(
+            "\n{}",
+            summary::folded("More: `isowarp --verbose` (every pattern), `isowarp validate --full` (every case), `isowarp --help`")
+        ))?;
     }
     Ok(())
 }

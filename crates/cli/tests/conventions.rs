@@ -2,66 +2,8 @@
 
 mod common;
 
-use common::{Npy, backends, isowarp, lines_of_failure, npy, save_npy, succeeded};
-use std::path::{Path, PathBuf};
-
-/// A directory with input files.
-struct Files(tempfile::TempDir);
-
-impl Files {
-    fn new() -> Self {
-        Self(tempfile::tempdir().expect("a directory"))
-    }
-
-    /// A one-dimensional array.
-    fn line<const N: usize>(&self, descr: &str, elements: &[[u8; N]]) -> PathBuf {
-        self.array(descr, &[elements.len() as u64], &elements.concat())
-    }
-
-    fn array(&self, descr: &str, shape: &[u64], bytes: &[u8]) -> PathBuf {
-        let number = std::fs::read_dir(self.0.path()).expect("a directory").count();
-        let path = self.0.path().join(format!("{number}.npy"));
-        save_npy(&path, descr, shape, bytes);
-        path
-    }
-}
-
-fn i32s(v: &[i32]) -> Vec<[u8; 4]> {
-    v.iter().map(|x| x.to_le_bytes()).collect()
-}
-
-fn f32s(v: &[f32]) -> Vec<[u8; 4]> {
-    v.iter().map(|x| x.to_le_bytes()).collect()
-}
-
-/// `isowarp run` over these inputs on every backend; the results are equal, and this is the first.
-#[track_caller]
-fn run(inputs: &[&Path], args: &[&str]) -> Npy {
-    let results = backends().into_iter().map(|backend| {
-        let out = isowarp(&line_of(inputs, args, &backend));
-        succeeded(&out);
-        npy(&out.stdout)
-    });
-    let results: Vec<Npy> = results.collect();
-    results.iter().for_each(|r| assert_eq!(*r, results[0], "{args:?}"));
-    results.into_iter().next().expect("the CPU is always there")
-}
-
-fn line_of(inputs: &[&Path], args: &[&str], backend: &str) -> Vec<String> {
-    let mut all = vec!["run".to_owned()];
-    all.extend(args.iter().map(ToString::to_string));
-    for path in inputs {
-        all.extend(["--in".to_owned(), path.display().to_string()]);
-    }
-    all.extend(["--out", "-", "--backend", backend].map(str::to_owned));
-    all
-}
-
-#[track_caller]
-fn is<const N: usize>(found: &Npy, descr: &str, shape: &[u64], elements: &[[u8; N]]) {
-    assert_eq!((found.descr.as_str(), found.shape.as_slice()), (descr, shape));
-    assert_eq!(found.bytes, elements.concat());
-}
+use common::arrays::{Files, IN_ORDER, bits, f32s, i32s, is, line_of, run};
+use common::{backends, isowarp, lines_of_failure};
 
 #[test]
 fn a_literal_takes_the_type_of_what_it_meets() {
@@ -247,11 +189,6 @@ fn a_reduction_writes_one_element_of_the_inputs_type() {
     }
 }
 
-/// A place for keys.
-fn keys_out(f: &Files) -> String {
-    f.0.path().join("keys.npy").display().to_string()
-}
-
 /// As NumPy's `sum`, `prod` and `cumsum`.
 #[test]
 fn sums_and_products_of_integers_are_of_64_bits() {
@@ -276,7 +213,7 @@ fn sums_and_products_of_integers_are_of_64_bits() {
         let whole = f.line("<u4", &[0u32, 2].map(u32::to_le_bytes));
         is(&run(&[&x, &whole], &["segmented-reduce"]), wide, &[1], &[sum.to_le_bytes()]);
         let key = f.line("|u1", &[[7u8]; 2]);
-        is(&run(&[&key, &x], &["reduce-by-key", "--keys-out", &keys_out(&f)]), wide, &[1], &[sum.to_le_bytes()]);
+        is(&run(&[&key, &x], &["reduce-by-key", "--keys-out", &f.beside("keys.npy")]), wide, &[1], &[sum.to_le_bytes()]);
     }
     let x = f.line("|u1", &[[200u8], [100]]);
     is(&run(&[&x], &["reduce", "--op", "product"]), "'<u8'", &[1], &[20_000u64.to_le_bytes()]);
@@ -291,105 +228,6 @@ fn minima_propagate_nan_and_order_zeros() {
     let zeros = f.line("<f4", &f32s(&[0.0, -0.0]));
     is(&run(&[&zeros], &["reduce", "--op", "min"]), "'<f4'", &[1], &f32s(&[-0.0]));
     is(&run(&[&zeros], &["reduce", "--op", "max"]), "'<f4'", &[1], &f32s(&[0.0]));
-}
-
-/// Every kind of float that a comparison, an addition or a copy by value could change, in IEEE 754's total order.
-const IN_ORDER: [u32; 9] = [
-    0xFFC0_0001, // a NaN with its sign set
-    0xFF80_0000, // -inf
-    0x8000_0001, // the negative subnormal next to zero
-    0x8000_0000,
-    0x0000_0000,
-    0x0000_0001,
-    0x7F80_0000,
-    0x7F80_0001, // a signalling NaN
-    0x7FC1_2345, // a NaN with a payload
-];
-
-fn bits(words: &[u32]) -> Vec<[u8; 4]> {
-    words.iter().map(|w| w.to_le_bytes()).collect()
-}
-
-#[test]
-fn sorts_in_total_order_keep_equal_keys_in_order() {
-    let f = Files::new();
-    let (mixed, places) = ([4, 8, 0, 6, 2, 7, 3, 1, 5].map(|k: usize| IN_ORDER[k]), [2u32, 7, 4, 6, 0, 8, 3, 5, 1]);
-    let x = f.line("<f4", &bits(&mixed));
-    is(&run(&[&x], &["sort", "--total-order"]), "'<f4'", &[9], &bits(&IN_ORDER));
-    is(&run(&[&x], &["argsort", "--total-order"]), "'<u4'", &[9], &bits(&places));
-    let mut falling = IN_ORDER;
-    falling.reverse();
-    is(&run(&[&x], &["sort", "--descending", "--total-order"]), "'<f4'", &[9], &bits(&falling));
-    let equal = f.array("<i4", &[2, 3], &i32s(&[5, 1, 5, 2, 7, 2]).concat());
-    is(&run(&[&equal], &["argsort"]), "'<u4'", &[2, 3], &bits(&[1, 0, 2, 0, 2, 1]));
-    is(&run(&[&equal], &["argsort", "--descending"]), "'<u4'", &[2, 3], &bits(&[0, 2, 1, 1, 0, 2]));
-}
-
-#[test]
-fn merges_in_total_order_take_equal_elements_of_the_first_array_first() {
-    let f = Files::new();
-    let (even, odd) = ([0, 2, 4, 6, 8].map(|k: usize| IN_ORDER[k]), [1, 3, 5, 7].map(|k: usize| IN_ORDER[k]));
-    let (a, b) = (f.line("<f4", &bits(&even)), f.line("<f4", &bits(&odd)));
-    let of = |inputs: &[&Path], rest: &[&str]| run(inputs, &[rest, &["--total-order"]].concat());
-    is(&of(&[&a, &b], &["merge"]), "'<f4'", &[9], &bits(&IN_ORDER));
-    is(&of(&[&a, &b], &["search"]), "'<u4'", &[4], &bits(&[1, 2, 3, 4]));
-    is(&of(&[&a, &a], &["search", "--side", "right"]), "'<u4'", &[5], &bits(&[1, 2, 3, 4, 5]));
-    is(&of(&[&a, &b], &["intersection"]), "'<f4'", &[0], &bits(&[]));
-    is(&of(&[&a, &b], &["union"]), "'<f4'", &[9], &bits(&IN_ORDER));
-    let falling = f.line("<i4", &i32s(&[7, 5, -2]));
-    is(&run(&[&falling, &falling], &["merge", "--descending"]), "'<i4'", &[6], &i32s(&[7, 7, 5, 5, -2, -2]));
-}
-
-/// As NumPy has it, whatever the sign of a NaN is: x86 gives NaN with one.
-#[test]
-fn nan_come_after_all_numbers_in_every_verb() {
-    let f = Files::new();
-    let (nan, other, inf) = (0x7FC0_0000u32, 0xFFC0_0000, 0x7F80_0000);
-    let x = f.line("<f4", &bits(&[3f32.to_bits(), other, 1f32.to_bits(), 0xFF80_0000, 0x7FC1_2345]));
-    let rising = [0xFF80_0000, 1f32.to_bits(), 3f32.to_bits(), nan, nan];
-    is(&run(&[&x], &["sort"]), "'<f4'", &[5], &bits(&rising));
-    is(&run(&[&x], &["argsort"]), "'<u4'", &[5], &bits(&[3, 2, 0, 1, 4]));
-    is(&run(&[&x], &["topk", "-k", "3"]), "'<f4'", &[3], &bits(&rising[..3]));
-    is(&run(&[&x], &["topk", "-k", "1", "--descending"]), "'<f4'", &[1], &bits(&[nan]));
-    is(
-        &run(&[&x], &["sort", "--descending", "--nan-last"]),
-        "'<f4'",
-        &[5],
-        &bits(&[3f32.to_bits(), 1f32.to_bits(), 0xFF80_0000, nan, nan]),
-    );
-    let sorted = f.line("<f4", &bits(&[1f32.to_bits(), inf, other, 0x7FC1_2345]));
-    is(&run(&[&sorted], &["is-sorted"]), "'|b1'", &[1], &[[1u8]]);
-    is(&run(&[&sorted], &["is-sorted", "--total-order"]), "'|b1'", &[1], &[[0u8]]);
-    let (one, more) = (1f32.to_bits(), f.line("<f4", &bits(&[2f32.to_bits(), 0xFFC1_2345])));
-    is(&run(&[&sorted, &more], &["merge"]), "'<f4'", &[6], &bits(&[one, 2f32.to_bits(), inf, nan, nan, nan]));
-    is(&run(&[&sorted, &more], &["search"]), "'<u4'", &[2], &bits(&[1, 2]));
-    is(&run(&[&sorted, &more], &["union"]), "'<f4'", &[5], &bits(&[one, 2f32.to_bits(), inf, nan, nan]));
-    is(&run(&[&sorted, &more], &["intersection"]), "'<f4'", &[1], &bits(&[nan]));
-    is(&run(&[&sorted, &more], &["difference"]), "'<f4'", &[3], &bits(&[one, inf, nan]));
-    let ranks = f.line("<u4", &bits(&[0, 4, 6]));
-    is(&run(&[&sorted, &more, &ranks], &["co-ranks"]), "'<u4'", &[3], &bits(&[0, 3, 4]));
-    let offsets = f.line("<u4", &bits(&[0, 2, 5]));
-    is(&run(&[&x, &offsets], &["segmented-sort"]), "'<f4'", &[5], &bits(&[3f32.to_bits(), nan, 0xFF80_0000, one, nan]));
-    is(&run(&[&x, &offsets], &["segmented-argsort"]), "'<u4'", &[5], &bits(&[0, 1, 3, 2, 4]));
-    // Values that travel keep their bits.
-    let travelling = run(&[&x, &x], &["sort", "--by-key", "--keys-out", &keys_out(&f)]);
-    is(&travelling, "'<f4'", &[5], &bits(&[0xFF80_0000, one, 3f32.to_bits(), other, 0x7FC1_2345]));
-    let half = f.line("<f2", &[[0x00u8, 0xFE], [0x00, 0x3C], [0x01, 0x7C]]);
-    is(&run(&[&half], &["sort"]), "'<f2'", &[3], &[[0x00u8, 0x3C], [0x00, 0x7E], [0x00, 0x7E]]);
-    let wide = f.line("<f8", &[0xFFF8_0000_0000_0000u64, 1f64.to_bits()].map(u64::to_le_bytes));
-    is(&run(&[&wide], &["sort"]), "'<f8'", &[2], &[1f64.to_bits(), 0x7FF8_0000_0000_0000].map(u64::to_le_bytes));
-}
-
-#[test]
-fn merges_by_an_order_of_your_own_take_equal_elements_of_the_first_array_first() {
-    let f = Files::new();
-    let (a, b) = (f.line("<i4", &i32s(&[20, 11, 1, 9])), f.line("<i4", &i32s(&[30, -8, 29])));
-    let by_last_digit = ["merge", "--op", "abs(x) % 10 < abs(y) % 10"];
-    is(&run(&[&a, &b], &by_last_digit), "'<i4'", &[7], &i32s(&[20, 30, 11, 1, -8, 9, 29]));
-    is(&run(&[&b, &a], &by_last_digit), "'<i4'", &[7], &i32s(&[30, 20, 11, 1, -8, 29, 9]));
-    let (nan, one) = (f.line("<f4", &bits(&[0xFFC0_0001, 0x7FC1_2345])), f.line("<f4", &f32s(&[1.0])));
-    let nan_first = ["merge", "--op", "isnan(x) && !isnan(y) || x < y"];
-    is(&run(&[&one, &nan], &nan_first), "'<f4'", &[3], &bits(&[0xFFC0_0001, 0x7FC1_2345, 0x3F80_0000]));
 }
 
 #[test]

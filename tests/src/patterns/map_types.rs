@@ -68,6 +68,11 @@ where
             d.map((&x, &y, &x.reversed()), |(x, y, z)| (x.mul_add(y, z), x.mul_add(y, -z), x.mul_rn(y), x.is_nan()))
         })
         .needs(&[t]);
+        c.add(format!("map/two_products/{t}/{f}"), move |d| {
+            let (x, y) = pairs::<B, T>(d, fill, 4099, "two_products")?;
+            d.map((&x, &y, &x.reversed()), |(x, y, z)| (x * y + y * z, x * x - y * y, x * y - y * x, z - (x * y - -z * x)))
+        })
+        .needs(&[t]);
     }
 }
 

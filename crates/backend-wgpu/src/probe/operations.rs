@@ -73,7 +73,7 @@ pub(crate) enum Kind {
 
 impl Kind {
     #[cfg(test)]
-    const ALL: [Self; 5] = [Self::Narrow, Self::Int64, Self::F64, Self::Fused, Self::Fused64];
+    pub(super) const ALL: [Self; 5] = [Self::Narrow, Self::Int64, Self::F64, Self::Fused, Self::Fused64];
 
     pub(super) fn name(self) -> &'static str {
         match self {

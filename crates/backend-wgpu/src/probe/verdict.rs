@@ -192,3 +192,21 @@ pub(super) async fn repair(
     faults.extend(found);
     Ok(repairs.iter().filter(|&op| !failed.contains(op)).collect())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rounded_product_that_meets_a_sum_is_what_is_to_blame_for_contraction() {
+        let mut found: Vec<(&str, Vec<Operation>)> = Vec::new();
+        for subject in Kind::ALL.iter().flat_map(|kind| kind.subjects()).filter(|s| contracted(s).is_some()) {
+            found.push((&subject.name, blamed(subject)));
+        }
+        let (f32s, f64s) = (vec![Operation::Bin(BinOp::MulRn, Ty::F32)], vec![Operation::Bin(BinOp::MulRn, Ty::F64)]);
+        let expected =
+            [("(a * b) + c", &f32s), ("a * b - b * c", &f32s), ("a * a - a * a", &f32s), ("(d * e) + d", &f64s), ("d * d - e * e", &f64s)];
+        assert_eq!(found, expected.map(|(name, of)| (name, of.clone())));
+        assert!(isowarp_shaders::snippet(&format!("iw_exact_{}", f32s[0])).is_some());
+    }
+}

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 const MAX_REASONS: usize = 3;
 
 /// Columns of a terminal that has not been widened.
-pub(super) const COLUMNS: usize = 80;
+const COLUMNS: usize = 80;
 
 /// Devices with the number of comparisons, what was left out and why, and in words what is proven.
 pub(crate) fn text(report: &Report) -> String {
@@ -22,7 +22,7 @@ pub(crate) fn text(report: &Report) -> String {
         lines.push("Results recorded on other machines:".to_owned());
     }
     for of in &recorded {
-        lines.push(format!("  {:<ROOM$}  {of}", counts(&report.recorded_rows, |label| machine(label) == *of)));
+        lines.push(format!("  {:<ROOM$}  {of}", counts(&report.recorded_rows, |label| machine(report, label) == *of)));
     }
     lines.extend(report.absent.iter().map(|why| format!("Not here: {}", why.lines().next().unwrap_or_default())));
     // Cases that were not recorded are counted above.
@@ -44,16 +44,15 @@ pub(super) fn folded(line: &str) -> String {
 }
 
 /// A recording's device with its driver, whatever form it was opened in.
-fn machine(label: &str) -> String {
-    let device = label.strip_prefix("recorded: ").unwrap_or(label);
-    device.split_once(", ").map_or_else(|| device.to_owned(), |(device, _)| format!("{device})"))
+fn machine<'a>(report: &'a Report, label: &'a str) -> &'a str {
+    report.machines.get(label).map_or(label, String::as_str)
 }
 
 /// The devices of recordings, in order of appearance.
-fn recorded(report: &Report) -> Vec<String> {
-    let mut machines: Vec<String> = Vec::new();
+fn recorded(report: &Report) -> Vec<&str> {
+    let mut machines = Vec::new();
     for (label, ..) in &report.recorded_rows {
-        let machine = machine(label);
+        let machine = machine(report, label);
         if !machines.contains(&machine) {
             machines.push(machine);
         }
@@ -118,6 +117,7 @@ mod tests {
         for k in 0..5 {
             Report::row(&mut report.devices_rows, GPU, "map").skip("map/exp", format!("the device has no type {k}"));
         }
+        report.machines = [H200, APART].map(|label| (label.to_owned(), "cuda: NVIDIA H200 (580.1)".to_owned())).into();
         report.absent.push("backend `cuda` is not available\n  help: install it".to_owned());
         let text = text(&report);
         for part in [

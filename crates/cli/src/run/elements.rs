@@ -89,7 +89,7 @@ fn operator(args: &RunArgs) -> Result<Operator> {
     }
 }
 
-/// The operator in the input's type, checked against it: before a device is opened.
+/// The operator in the input's own type, checked against it: before a device is opened.
 pub(super) fn of_same_type(args: &RunArgs, input: &Array) -> Result<Operator> {
     let op = operator(args)?;
     let op = if input.boolean { op.of_truth() } else { op };
@@ -97,10 +97,9 @@ pub(super) fn of_same_type(args: &RunArgs, input: &Array) -> Result<Operator> {
     Ok(op)
 }
 
-/// The operator in the type that is asked for, or that its results have.
+/// The operator in the type that is asked for, or in which sums and products are made.
 pub(super) fn checked(args: &RunArgs, input: &Array) -> Result<Operator> {
-    let op = operator(args)?;
-    let op = if input.boolean { op.of_truth() } else { op };
+    let op = of_same_type(args, input)?;
     let op = match (&args.dtype, wide(input)) {
         (Some(name), _) => op.accumulate_in(dtype(name)?),
         (None, Some(wide)) if matches!(op.name(), "sum" | "product") => op.accumulate_in(wide),
@@ -110,7 +109,7 @@ pub(super) fn checked(args: &RunArgs, input: &Array) -> Result<Operator> {
     Ok(op)
 }
 
-/// The type of sums and products of integers, which soon are greater than those: NumPy's, of 64 bits. Sums of truth values are counts.
+/// The type in which integers are summed up and multiplied, which soon exceed their own: NumPy's, of 64 bits. Sums of truth values are counts.
 fn wide(of: &Array) -> Option<DType> {
     match of.dtype {
         DType::I8 | DType::I16 | DType::I32 => Some(DType::I64),

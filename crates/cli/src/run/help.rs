@@ -14,9 +14,9 @@ Operators:
 pub(crate) const CONVENTIONS: &str = "\
 Conventions:
   A literal takes the type of what it meets, and so does the index. Integers wrap; sums and products of them (sum, product) are of 64 bits, as NumPy's,
-  unless --dtype says otherwise. A product next to a sum is one fused multiply-add, two are rounded each by itself; mul_rn(a, b) is the rounded product. A sum of nothing is 0, a minimum of nothing an error. argmin and argmax give the lowest
-  index, u32. A reduction writes shape (1,), or the other axes with --axis. Comparisons are written as NumPy bool.
-  Other outputs have their inputs' type, of f2, i1, i2, u1 and u2 too, unless --dtype says otherwise. gather and scatter take indices of any integer type
+  unless --dtype says otherwise. A product next to a sum is one fused multiply-add, two are rounded each by itself; mul_rn(a, b) is the rounded
+  product. A sum of nothing is 0, a minimum of nothing an error. argmin and argmax give the lowest index, u32. A reduction writes shape (1,), or the
+  other axes with --axis. Comparisons are written as NumPy bool. Other outputs have their inputs' type, of f2, i1, i2, u1 and u2 too, unless --dtype says otherwise. gather and scatter take indices of any integer type
   into the array as one line; one that is negative or too large is an error. Of several scattered to one place the last stays.
   Sums of f4 that are scattered are exact, rounded once; a minimum or maximum with NaN is NaN, and -0 is below 0. match and tickets take all NaN for
   one value, and -0 and 0 for two.

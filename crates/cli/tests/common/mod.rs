@@ -2,6 +2,7 @@
 
 #![allow(dead_code, reason = "each test binary uses a part of it")]
 
+pub(crate) mod arrays;
 pub(crate) mod folders;
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
