@@ -193,6 +193,41 @@ fn differences_that_may_be_negations_are_none_to_the_assembler() {
     assert_eq!(sub(trace(|a: Expr<i32>| a * a - 7).unwrap()), 2);
 }
 
+/// An assembler puts a constant in a word's place, without an inversion, where a block is entered by the word's equality with it.
+#[test]
+fn what_a_block_is_entered_by_tells_nothing_of_words() {
+    type I = Expr<i32>;
+    let text = scope(&trace(|(x, y): (I, I)| branch(x.ne(0), || y, || !x & y)).unwrap(), Numerics::Strict, 0);
+    let untold: Vec<&str> = text.lines().filter(|l| l.contains("setp.ne.xor.b32")).filter_map(|l| l.split([' ', ',']).nth(1)).collect();
+    for jump in text.lines().filter(|l| l.contains(" bra ")) {
+        let predicate = jump.trim().trim_start_matches(['@', '!']).split(' ').next().unwrap();
+        assert!(untold.contains(&predicate), "{jump} in {text}");
+    }
+    // Kernels make branches of truth values; of floats and orders those tell no word.
+    let untold = |f: Func| scope(&f, Numerics::Strict, 0).matches("setp.ne.xor.b32").count() / 2;
+    assert_eq!(untold(trace(|(x, y): (I, I)| (x.ne(3), !(y.eq(0) & x.lt(y)), x.cast::<bool>())).unwrap()), 3);
+    assert_eq!(untold(trace(|(x, y): (I, Expr<f32>)| (x.lt(3), y.ne(0.0), y.cast::<bool>(), x.ne(0).cast::<i32>())).unwrap()), 0);
+}
+
+/// An assembler took a conversion for one before it whose operand had the same low word, in the same register, and another high word.
+#[test]
+fn conversions_of_64_bits_share_no_word_of_what_was_computed() {
+    let own = |f: Func| {
+        let mut p = Ptx::new(Numerics::Strict, "zero");
+        p.parameters_are_loaded();
+        let args: Vec<PtxValue> =
+            f.params.iter().zip(["%r1", "%r2"]).map(|(p, reg)| PtxValue { reg: reg.to_owned(), ty: p.ty() }).collect();
+        p.call(&f, &args, &mut |p, _| p.constant(Ty::F32, 0));
+        p.finish().lines().filter(|l| l.contains("and.b32") && l.ends_with(", %izero;")).count()
+    };
+    type D = Expr<f64>;
+    assert_eq!(own(trace(|x: Expr<i32>| (x.ne(0).cast::<f64>().cast::<u32>(), x.gt(1).select::<f64>(1.5, 2.5).floor())).unwrap()), 2);
+    assert_eq!(own(trace(|x: Expr<u64>| ((x << 32).cast::<f32>(), (x & (u64::MAX << 32)).cast::<f64>())).unwrap()), 2);
+    // Elements that were loaded have registers of their own; truth values and low words are no conversions.
+    assert_eq!(own(trace(|(x, y): (D, Expr<u64>)| (x.cast::<f32>(), x.floor(), y.cast::<f32>(), (y & 5).cast::<u32>())).unwrap()), 0);
+    assert_eq!(own(trace(|(x, y): (D, D)| ((x * y).cast::<bool>(), (x * y).ceil())).unwrap()), 1);
+}
+
 #[test]
 fn what_the_assembler_knows_nothing_of_needs_no_zero() {
     let f = trace(|(a, b): (Expr<i32>, Expr<i32>)| (a * b, a * 3 - b, (a + 5) * 7, a - b)).unwrap();

@@ -6,7 +6,7 @@
 //! taken apart by `isowarp-conformance fuzz`.
 
 use crate::case::{Cases, Output, Target};
-use crate::fuzz::{Op, Tree, Trial, Verb, crossed, input};
+use crate::fuzz::{Array, Op, Tree, Trial, Verb, crossed, input};
 use isowarp::Result;
 use isowarp::element::{DType, Ty};
 use isowarp::numerics::Func as Elementary;
@@ -17,6 +17,9 @@ const FOLDED: usize = 8;
 
 /// Expressions of one kernel.
 const TOGETHER: usize = 4 * FOLDED;
+
+/// Words of which the first and the last are what a branch tells.
+const TOLD: [u32; 3] = [0, 1, 100];
 
 const NUMBERS: [Ty; 6] = [Ty::F32, Ty::I32, Ty::U32, Ty::F64, Ty::I64, Ty::U64];
 
@@ -51,6 +54,9 @@ pub fn pairs() -> Vec<(String, Trial)> {
     for dtype in DType::STORED {
         all.unary_over_unary(dtype);
         all.over_conversions(dtype);
+    }
+    for dtype in [DType::I32, DType::U64, DType::I8] {
+        all.branches(dtype);
     }
     for others in [[DType::F32, DType::I32, DType::U32], [DType::F64, DType::I32, DType::U64]] {
         all.zeros(others);
@@ -211,6 +217,24 @@ impl Expressions {
         }
     }
 
+    /// Operations in a block that is entered where a word is zero or a hundred, and on its bits turned over.
+    fn branches(&mut self, dtype: DType) {
+        let inputs = [dtype, dtype];
+        let [x, y] = [0, 1].map(|k| input(k, &inputs));
+        let mut blocks = unary_of(&x);
+        blocks.extend(binary_of(&x, &y));
+        for over in made(Op::Not, [&x]).iter().flat_map(|turned| [turned.clone()].into_iter().chain(both_of(turned, &y))) {
+            blocks.push(over);
+        }
+        for block in &blocks {
+            let other = number(block.ty(), 1);
+            for (op, told, first, second) in [(Op::Ne, TOLD[0], &other, block), (Op::Eq, TOLD[2], block, &other)] {
+                let cond = made(op, [&x, &number(x.ty(), told)]);
+                self.add("branches", &inputs, cond.and_then(|c| made(Op::Branch, [&c, first, second])));
+            }
+        }
+    }
+
     /// Truth values in arithmetic of every type, and among each other.
     fn truths(&mut self, dtype: DType) {
         let inputs = [dtype, dtype];
@@ -301,7 +325,12 @@ impl Expressions {
     fn trials(self) -> Vec<(String, Trial)> {
         let mut all = Vec::new();
         for ((kind, dtypes, of), trees) in self.0 {
-            let inputs = crossed(&dtypes);
+            // Of four elements together a block is entered where one has to, which tells nothing: these are fewer.
+            let few = || [TOLD.map(u64::from), [3, u64::MAX >> (64 - 8 * dtypes[0].size_bytes()), 77]];
+            let inputs = match kind {
+                "branches" => dtypes.iter().zip(few()).map(|(&dtype, bits)| Array::plain(dtype, bits.to_vec())).collect(),
+                _ => crossed(&dtypes),
+            };
             let types: Vec<&str> = dtypes.iter().map(|d| d.name()).collect();
             // Results of 32 bits and of 64 are folded apart.
             let (narrow, wide): (Vec<Tree>, Vec<Tree>) = trees.into_iter().partition(|t| t.ty().words() == 1);

@@ -22,14 +22,18 @@ pub(super) fn check(source: &str, ptx: &str) -> Vec<String> {
     // Instruction: its fault, where it first stands, how often it stands.
     let mut found: BTreeMap<&str, (&str, usize, usize)> = BTreeMap::new();
     let mut written = Written::default();
+    let mut words = Told::default();
     for (index, line) in ptx.lines().enumerate() {
         if line.contains(".entry ") {
             // Each has registers of its own.
-            written = Written::default();
+            (written, words) = <_>::default();
         }
+        let inverts = words.inverts(line);
         let Some(opcode) = opcode(line) else { continue };
         let fault = if let Some(fault) = written.joined(opcode, line) {
             fault
+        } else if inverts {
+            "may lose the inversion of a word that its block is entered by"
         } else if opcode.contains(".approx") {
             "differs between GPU generations"
         } else if opcode.contains(".ftz") {
@@ -53,8 +57,7 @@ struct Written<'a>(HashMap<&'a str, Vec<&'a str>>);
 impl<'a> Written<'a> {
     /// The fault of an integer instruction that the assembler has joined wrongly with what its operands come from.
     fn joined(&mut self, opcode: &'a str, line: &'a str) -> Option<&'static str> {
-        let operands = line.split_once(opcode).map_or("", |(_, rest)| rest).trim().trim_end_matches(';');
-        let mut registers = operands.split([',', '{', '}', '[', ']', ' ', '\t', '+']).filter(|word| word.starts_with('%'));
+        let mut registers = registers(opcode, line);
         let to = registers.next()?;
         let from: Vec<&str> = registers.flat_map(|reg| self.0.get(reg).into_iter().flatten().copied()).collect();
         let fault = match opcode {
@@ -71,6 +74,58 @@ impl<'a> Written<'a> {
         let copies = opcode.starts_with("mov.") || opcode.starts_with("selp.");
         self.0.insert(to, if copies { from } else { vec![opcode] });
         fault
+    }
+}
+
+/// Registers of an instruction, the one that it writes first.
+fn registers<'a>(opcode: &str, line: &'a str) -> impl Iterator<Item = &'a str> {
+    let operands = line.split_once(opcode).map_or("", |(_, rest)| rest).trim().trim_end_matches(';');
+    operands.split([',', '{', '}', '[', ']', ' ', '\t', '+']).filter(|word| word.starts_with('%'))
+}
+
+/// Words whose values the assembler knows from the branch that their block is entered by.
+#[derive(Default)]
+struct Told<'a> {
+    /// Integers that a predicate compares, and whether they are equal where it holds.
+    compared: HashMap<&'a str, (Vec<&'a str>, bool)>,
+    /// Words that are known where a label is jumped to: none where that is done from several places.
+    jumps: HashMap<&'a str, Vec<&'a str>>,
+    known: Vec<&'a str>,
+}
+
+impl<'a> Told<'a> {
+    /// Takes the next line; whether its instruction inverts a word that is known.
+    fn inverts(&mut self, line: &'a str) -> bool {
+        let line = line.trim();
+        if let Some(label) = line.strip_suffix(':') {
+            self.known = self.jumps.remove(label).unwrap_or_default();
+        }
+        if let Some((guard, target)) = line.split_once(" bra ") {
+            self.branch(guard.trim_start_matches('@'), target.trim().trim_end_matches(';'));
+        }
+        let Some(opcode) = opcode(line) else { return false };
+        let mut words = registers(opcode, line);
+        let Some(to) = words.next() else { return false };
+        let inverts = opcode.starts_with("not.") || (opcode.starts_with("xor.") && line.ends_with("-1;"));
+        let equal = opcode.starts_with("setp.eq.");
+        if (equal || opcode.starts_with("setp.ne.")) && !opcode.contains(".f") {
+            self.compared.insert(to, (words.collect(), equal));
+            return false;
+        }
+        let fault = inverts && words.any(|word| self.known.contains(&word));
+        self.known.retain(|&word| word != to);
+        fault
+    }
+
+    fn branch(&mut self, guard: &'a str, target: &'a str) {
+        let (predicate, holds) = guard.strip_prefix('!').map_or((guard, true), |p| (p, false));
+        let Some((words, equal)) = self.compared.get(predicate).cloned() else { return };
+        if equal == holds {
+            let first = !self.jumps.contains_key(target);
+            self.jumps.insert(target, if first { words } else { Vec::new() });
+        } else {
+            self.known.extend(words);
+        }
     }
 }
 
@@ -122,6 +177,20 @@ mod tests {
         assert_eq!(faults("\tneg.s32 %r2, %r1;\n.visible .entry next(\n\tmax.s32 %r4, %r1, %r2;\n"), 0);
         assert_eq!(faults("\tld.global.s8 %r1, [%rd1+4];\n\tcvt.rn.f32.u32 %f1, %r1;\n\tcvt.rn.f32.s32 %f2, %r1;\n"), 1);
         assert_eq!(faults("\tcvt.s64.u32 %rd1, %r1;\n\tabs.s32 %r2, %r1;\n\tcvt.u64.u32 %rd2, %r1;\n"), 2);
+    }
+
+    #[test]
+    fn an_inversion_of_what_a_branch_tells_is_refused() {
+        let faults = |ptx: &str| check("any.cu", ptx).len();
+        let block = |test: &str, guard: &str| {
+            format!("\tsetp.{test} %p1,%r1,5;\n\t@{guard} bra $1;\n\tnot.b32 %r2,%r1;\n$1:\n\txor.b32 %r3,%r1,-1;\n")
+        };
+        assert_eq!([block("ne.s32", "%p1"), block("eq.b32", "!%p1"), block("eq.s64", "%p1")].map(|ptx| faults(&ptx)), [1; 3]);
+        // Floats tell no bits, another word is not known, nor is one that was written since.
+        assert_eq!([block("ne.f32", "%p1"), block("lt.s32", "%p1")].map(|ptx| faults(&ptx)), [0; 2]);
+        assert_eq!(faults("\tsetp.ne.s32 %p1,%r1,0;\n\t@%p1 bra $1;\n\tnot.b32 %r2,%r4;\n\tmov.u32 %r1,%r2;\n\tnot.b32 %r3,%r1;\n"), 0);
+        // Nor one behind a label that is jumped to from two places.
+        assert_eq!(faults("\tsetp.eq.s32 %p1,%r1,0;\n\t@%p1 bra $1;\n\t@%p1 bra $1;\n$1:\n\tnot.b32 %r3,%r1;\n"), 0);
     }
 
     #[test]

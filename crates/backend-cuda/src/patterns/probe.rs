@@ -14,7 +14,7 @@ use cudarc::driver::sys::{self, CUstream, CUstream_flags};
 use isowarp_core::caps::{Numerics, NumericsVerdict};
 use isowarp_core::element::{DType, Ty};
 use isowarp_core::error::{Error, Result};
-use isowarp_core::ir::{Evaluator, Expr, Func, OpError, Operation, Operations, Traced, canonical_nan, lit, trace};
+use isowarp_core::ir::{Evaluator, Expr, Func, Node, OpError, Operation, Operations, Traced, branch, canonical_nan, lit, trace};
 use parking_lot::Mutex;
 use std::ffi::c_void;
 use std::fmt::Write as _;
@@ -140,6 +140,12 @@ fn questions() -> core::result::Result<Vec<Question>, OpError> {
         let chosen = number(x.gt(2).select(lit(1u32), lit(0u32))).cast::<u32>();
         (truth, number(x.gt(5).cast::<u32>()).cast::<i32>(), number(x & 1).cast::<i32>(), chosen)
     })?;
+    let names =
+        &["branch(x != 0, 1, !x | 9)", "branch(x == 7, !x & y, y)", "branch(x != -1, y, (x ^ -1) | z)", "branch(x != y, x, !x ^ z)"];
+    ask(l, DType::I32, names, |(x, y, z): Three<i32>| {
+        let told = branch(x.ne(0), || lit(1), || !x | 9);
+        (told, branch(x.eq(7), || !x & y, || y), branch(x.ne(-1), || y, || (x ^ -1) | z), branch(x.ne(y), || x, || !x ^ z))
+    })?;
     let names = &["x * y + z", "mul_rn(x, y) + z", "min(x, y)", "max(x, y)"];
     ask(l, DType::F32, names, |(x, y, z): Three<f32>| (x * y + z, x.mul_rn(y) + z, x.min(y), x.max(y)))?;
     let names = &["x + y", "-(f32(x < y))", "u32(x < y)", "i32(x)"];
@@ -158,13 +164,22 @@ fn text(questions: &[Question]) -> Result<String> {
     let names: Vec<String> = (0..questions.len()).map(|k| format!("question{k}")).collect();
     let params: Vec<String> = std::iter::once("right").chain(names.iter().map(String::as_str)).map(block).collect();
     let mut text = format!(".version 8.4\n.target sm_70\n.address_size 64\n.visible .entry {ENTRY}(\n\t{}\n)\n{{\n", params.join(",\n\t"));
-    text.push_str("\t.reg .b32 %r1;\n\t.reg .b64 %rd1;\n\tmov.u32 %r1, %tid.x;\n\tshl.b32 %r1, %r1, 2;\n\tcvt.u64.u32 %rd1, %r1;\n");
+    text.push_str("\t.reg .b32 %r1;\n\t.reg .b64 %rd<5>;\n\tmov.u32 %r1, %tid.x;\n\tshl.b32 %r1, %r1, 2;\n\tcvt.u64.u32 %rd1, %r1;\n");
+    (2..5).for_each(|k| {
+        let _ = writeln!(text, "\tadd.u64 %rd{k}, %rd1, {};", k - 1);
+    });
     for (question, param) in questions.iter().zip(&names) {
         let leaves = vec![Shape::Vector(question.dtype); question.func.params.len()];
         let outs: Vec<Shape> = question.func.result_types().iter().map(|&ty| Shape::Vector(stored(ty))).collect();
         let holes = Holes { load: &question.func, leaves: &leaves, outs: &outs, numerics: Numerics::Strict };
-        let site = Site { name: "body4", regs: vec!["%rd1"], entry: ENTRY, param, index: 0 };
-        let _ = writeln!(text, "{}", holes.body(4, &site)?);
+        // Four elements together enter a block where one of them has to, which tells nothing of the others.
+        let apart = question.func.any(|node, _| matches!(node, Node::Branch { .. }));
+        let (name, count, registers) =
+            if apart { ("body1", 1, &["%rd1", "%rd2", "%rd3", "%rd4"][..]) } else { ("body4", 4, &["%rd1"][..]) };
+        for &register in registers {
+            let site = Site { name, regs: vec![register], entry: ENTRY, param, index: 0 };
+            let _ = writeln!(text, "{}", holes.body(count, &site)?);
+        }
     }
     text.push_str("\tret;\n}\n");
     Ok(text)

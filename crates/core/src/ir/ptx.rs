@@ -243,7 +243,12 @@ impl Ptx {
     fn lanes(&mut self, f: &Func, args: &[Vec<PtxValue>], four: &[OfFour], fetch: Fetch<'_>) -> Vec<Vec<PtxValue>> {
         let mut values: Vec<Values> = vec![vec![None; f.nodes.len()]; args.len()];
         self.range((f, four), 0..f.nodes.len() as Id, args, &mut values, fetch);
-        values.iter().map(|lane| f.results.iter().map(|&r| value(lane, r)).collect()).collect()
+        let telling = forms::telling(f);
+        let mut result = |lane: &Values, (k, &r): (usize, &Id)| match value(lane, r) {
+            v if telling[k] => self.untold(&v),
+            v => v,
+        };
+        values.iter().map(|lane| f.results.iter().enumerate().map(|of| result(lane, of)).collect()).collect()
     }
 
     fn range(&mut self, (f, four): Graph<'_>, nodes: Range<Id>, args: &[Vec<PtxValue>], values: &mut [Values], fetch: Fetch<'_>) {
@@ -320,6 +325,10 @@ impl Ptx {
         match node {
             Node::Param(k) => args.get(usize::from(k)).cloned().unwrap_or_else(|| self.constant(ty, 0)),
             Node::Const(bits) => self.constant(ty, bits),
+            Node::Un(op, a) if forms::rounds(op) => {
+                let v = self.converted(f, a, &value(values, a), ty);
+                self.un(op, &v, ty)
+            }
             Node::Un(op, a) => self.un(op, &value(values, a), ty),
             Node::Bin(BinOp::Mul, a, b) if ty.is_int() => self.product(f, (a, b), &value(values, a), &value(values, b)),
             Node::Bin(BinOp::Sub, a, b) if ty.is_int() => self.difference(f, (a, b), &value(values, a), &value(values, b)),
@@ -336,7 +345,10 @@ impl Ptx {
                 let v = self.cast(&value(values, a), ty);
                 self.unknown(&v)
             }
-            Node::Cast(a) => self.cast(&value(values, a), ty),
+            Node::Cast(a) => {
+                let v = self.converted(f, a, &value(values, a), ty);
+                self.cast(&v, ty)
+            }
             Node::Bitcast(a) if f.types[a as usize].is_int() && ty.is_int() => self.cast(&value(values, a), ty),
             Node::Bitcast(a) | Node::Reinterpret(a) if ty.is_float() && forms::is_truth(f, a) => {
                 let v = self.unknown(&value(values, a));
@@ -367,6 +379,7 @@ impl Ptx {
             let zero = self.constant(ty, 0);
             outs.iter().for_each(|o| self.mov(o, &zero));
             let any = self.any(&conds);
+            let any = self.untold(&any);
             self.line(format!("@!{} bra {first_done}", any.reg));
             self.range((f, four), i + 1..then_end, args, values, &mut *fetch);
         }
@@ -375,6 +388,7 @@ impl Ptx {
         }
         self.label(&first_done);
         let all = self.all(&conds);
+        let all = self.untold(&all);
         self.line(format!("@{} bra {done}", all.reg));
         self.range((f, four), then_end..else_end, args, values, &mut *fetch);
         for ((o, c), v) in outs.iter().zip(&conds).zip(values.iter()) {

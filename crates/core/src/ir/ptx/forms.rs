@@ -13,11 +13,13 @@
 //! | `shl.b64` by a constant of `cvt.s64.u32` extends a sign (12.4 and 13.0, `sm_70` and up) | a conversion has the signedness of its operand on both sides, as compilers write it: `cvt.u64.u32`, `cvt.s64.s32` |
 //! | `(x << 31) * 3 + c`, `(x * 65537) * 65537 + c` in 64 bits: the constants' product loses its high word (both, `sm_70` and up) | shifts to the left in 64 bits are by an amount joined with the zero; the constant of a product whose other factor was computed is |
 //! | `cvt.rn.f32.u32` of a byte that was loaded four at once with its sign becomes `I2F.S8` (both) | a signed word becomes an unsigned one by an `or` with the zero |
+//! | `not` or `xor` with -1 of a word, under `and`, `or` or `xor`, in a block that is entered where `setp.ne` of the word and a constant is false: the constant is taken without the inversion (12.4 and 13.0, `sm_80` and up) | what a block is entered by is the truth value's exclusive or with one that is false when the kernel runs |
 //! | `cvt.rzi.u32.f32` of `selp.b32 1, 0` becomes the word 1, which is no float above a half (12.9 and 13.0, `sm_70` and up), where four bytes were loaded at once | bits of a float that were a truth value are joined with the zero |
+//! | a conversion of 64 bits to a float or an integer is taken for the one before it, whose high word stood in the same register, where the low words are equal: the zeros of `selp.b64 1.0, 0` (both, `sm_90` and `sm_100`) | the low word of 64 bits that were computed has the high word's `and` with the zero added |
 
 use super::{Ptx, PtxValue};
 use crate::element::Ty;
-use crate::ir::node::{BinOp, Func, Id, Node, Param};
+use crate::ir::node::{BinOp, Func, Id, Node, Param, UnOp};
 
 /// The registers that are zero when the kernel runs, and their types.
 pub(super) const ZEROS: [(&str, &str); 2] = [("%izero", "b32"), ("%izeros", "b64")];
@@ -34,6 +36,12 @@ impl Ptx {
     pub(super) fn unknown(&mut self, a: &PtxValue) -> PtxValue {
         let zero = self.zero(a.ty);
         self.emit(a.ty, |o| format!("or.{} {o}, {}, {zero}", super::ops::bits(a.ty), a.reg))
+    }
+
+    /// A truth value that tells nothing of what it was made from to the assembler, which puts constants in a block's words by what it is entered by.
+    pub(super) fn untold(&mut self, p: &PtxValue) -> PtxValue {
+        let zero = self.zero(Ty::U32);
+        self.emit(Ty::Bool, |o| format!("setp.ne.xor.b32 {o}, {zero}, 0, {}", p.reg))
     }
 
     /// An integer with its sign changed, which is no negation to the assembler.
@@ -69,6 +77,19 @@ impl Ptx {
         let of = |ptx: &mut Self, id: Id, v: &PtxValue| if joined && is_constant(id) { ptx.unknown(v) } else { v.clone() };
         let (a, b) = (of(self, x, a), of(self, y, b));
         self.bin(op, &a, &b, a.ty)
+    }
+
+    /// The operand of a conversion or rounding to a type, the value of node `a`: 64 bits that the assembler shares no word of with others.
+    pub(super) fn converted(&mut self, f: &Func, a: Id, v: &PtxValue, to: Ty) -> PtxValue {
+        if v.ty.words() != 2 || to == Ty::Bool || !(v.ty.is_float() || to.is_float()) || !self.is_computed(f, a) {
+            return v.clone();
+        }
+        let zero = self.zero(Ty::U32);
+        let (low, high) = (self.fresh(Ty::U32), self.fresh(Ty::U32));
+        self.line(format!("mov.b64 {{{}, {}}}, {}", low.reg, high.reg, v.reg));
+        let own = self.emit(Ty::U32, |o| format!("and.b32 {o}, {}, {zero}", high.reg));
+        let low = self.emit(Ty::U32, |o| format!("or.b32 {o}, {}, {}", low.reg, own.reg));
+        self.emit(v.ty, |o| format!("mov.b64 {o}, {{{}, {}}}", low.reg, high.reg))
     }
 
     /// The product of the integers `a` and `b`, which are the values of nodes `x` and `y`.
@@ -132,6 +153,39 @@ impl Func {
         let is_other = |&at: &Id| [Node::Bin(other, a, b), Node::Bin(other, b, a)].contains(&self.nodes[at as usize]) && is_word(at);
         (id + 1..end).find(is_other)
     }
+}
+
+/// Whether an operation rounds to a whole number.
+pub(super) fn rounds(op: UnOp) -> bool {
+    matches!(op, UnOp::Floor | UnOp::Ceil | UnOp::Trunc | UnOp::Rint)
+}
+
+/// Whether each node is a truth value that may tell, where it holds or does not, which integer another node is.
+fn tells(f: &Func) -> Vec<bool> {
+    let mut tells = vec![false; f.nodes.len()];
+    for (k, node) in f.nodes.iter().enumerate() {
+        let is_int = |a: Id| f.types[a as usize].is_int();
+        let told = |a: Id| tells[a as usize];
+        tells[k] = f.types[k] == Ty::Bool
+            && match *node {
+                Node::Cast(a) => is_int(a) || told(a),
+                Node::Bin(op, a, b) => (matches!(op, BinOp::Eq | BinOp::Ne) && is_int(a)) || told(a) || told(b),
+                Node::Un(_, a) => told(a),
+                Node::Select(c, a, b) => told(c) || told(a) || told(b),
+                Node::Branch { .. } | Node::Carried { .. } => true,
+                _ => false,
+            };
+    }
+    tells
+}
+
+/// The results that are truth values of which kernels may make branches, and that tell which integer another value is.
+pub(super) fn telling(f: &Func) -> Vec<bool> {
+    if !f.results.iter().any(|&r| f.types[r as usize] == Ty::Bool) {
+        return vec![false; f.results.len()];
+    }
+    let tells = tells(f);
+    f.results.iter().map(|&r| tells[r as usize]).collect()
 }
 
 /// Whether the bits of integer node `a` are a truth value to the assembler.

@@ -59,7 +59,8 @@ impl Ptx {
         for (on, values) in active.iter().zip(values) {
             self.line(format!("and.pred {0}, {0}, {1}", on.reg, value(values, go).reg));
         }
-        if active.is_empty() { value(&values[0], go) } else { self.fold(active, "or") }
+        let go = if active.is_empty() { value(&values[0], go) } else { self.fold(active, "or") };
+        self.untold(&go)
     }
 
     /// Gives one set of arguments its next values, if it is in the loop.
