@@ -98,6 +98,28 @@ fn products_say_where_both_hold() {
     }
 }
 
+/// As `np.logical_or.at` and its kind, of which `np.add.at` is one for bool.
+#[test]
+fn scatters_combine_truth_values_as_numpy_does() {
+    let f = Files::new();
+    let values = f.save("values.npy", "|b1", &[3], &[1, 0, 1]);
+    let target = f.save("target.npy", "|b1", &[3], &[1, 9, 0]);
+    let at = f.save("at.npy", "<u4", &[3], &words(&[0, 1, 1]));
+    let whole = f.save("whole.npy", "<i4", &[3], &[0; 12]);
+    for backend in backends() {
+        let found = [("sum", [1, 1, 0]), ("or", [1, 1, 0]), ("max", [1, 1, 0]), ("and", [1, 0, 0]), ("min", [1, 0, 0]), ("xor", [0, 0, 0])];
+        for (op, found) in found {
+            let result = f.run(&["scatter", "--op", op], &[&values, &at, &target], &backend);
+            assert_eq!(result, ("'|b1'".to_owned(), vec![3], found.to_vec()), "{op} on {backend}");
+        }
+    }
+    let scatter = |op: &str, target: &str| refused(&["scatter", "--op", op, "--in", &values, "--in", &at, "--in", target]);
+    advises(&scatter("sub", &target), "truth values have no difference", "xor");
+    for op in ["sum", "store"] {
+        advises(&scatter(op, &whole), "the values are bool, the target is i32", "map --op");
+    }
+}
+
 #[test]
 fn verbs_of_numbers_alone_name_the_type_that_the_file_has() {
     let f = Files::new();

@@ -8,7 +8,7 @@ use crate::run::options::{self, RunArgs};
 use crate::run::plan::Plan;
 use crate::run::registry::{Inputs, Verb};
 use clap::Arg;
-use isowarp::dynamic::{Call, Over, Scattering};
+use isowarp::dynamic::{Call, Operator, Over, Scattering};
 use isowarp::patterns::{ImageLayout, Overflow, ScatterOp};
 
 pub(super) const VERBS: &[Verb] = &[
@@ -125,7 +125,7 @@ fn scattering(args: &RunArgs, inputs: &[Array]) -> Result<Scattering> {
     let text = args.op.as_deref().unwrap_or("store").trim();
     let known = [ScatterOp::Store].into_iter().chain(ScatterOp::COMBINING);
     if let Some(op) = known.clone().find(|op| op.name() == text) {
-        return Ok(Scattering::By(op));
+        return of_truths(op, inputs).map_or(Ok(Scattering::By(op)), |found| found.map(Scattering::InOrder));
     }
     let is_name = text.chars().all(|c| c.is_alphanumeric() || c == '_') && !matches!(text, "x" | "y" | "product" | "prod");
     if is_name {
@@ -138,6 +138,25 @@ fn scattering(args: &RunArgs, inputs: &[Array]) -> Result<Scattering> {
     // Numbers among truth values make numbers of all.
     let combined = inputs.iter().step_by(2).find(|a| !a.boolean).map_or_else(|| first(inputs), Ok)?;
     of_same_type(args, combined).map(Scattering::InOrder)
+}
+
+/// The effect on truth values, of which a sum is `or`, as NumPy has it; none on numbers.
+fn of_truths(op: ScatterOp, inputs: &[Array]) -> Option<Result<Operator>> {
+    let [values, _, target] = inputs else { return None };
+    if values.boolean != target.boolean && values.dtype != target.dtype {
+        let names = [values, target].map(|a| if a.boolean { "bool" } else { a.dtype.name() });
+        let message = format!("the values are {}, the target is {}", names[0], names[1]);
+        return Some(Err(Failure::usage(message, "convert one of them first, such as by map --op \"i32(x)\" or --op \"x != 0\"")));
+    }
+    let text = match op {
+        _ if !(values.boolean && target.boolean) => return None,
+        ScatterOp::Store => return None,
+        ScatterOp::Sum | ScatterOp::Max | ScatterOp::Or => "x || y",
+        ScatterOp::Min | ScatterOp::And => "x && y",
+        ScatterOp::Xor => "x != y",
+        ScatterOp::Sub => return Some(Err(Failure::usage("truth values have no difference", "take xor, or and"))),
+    };
+    Some(Ok(Operator::custom(text, None).of_truth()))
 }
 
 /// An array with its axes in another order.
