@@ -115,6 +115,9 @@ fn scatters_combine_truth_values_as_numpy_does() {
     }
     let scatter = |op: &str, target: &str| refused(&["scatter", "--op", op, "--in", &values, "--in", &at, "--in", target]);
     advises(&scatter("sub", &target), "truth values have no difference", "xor");
+    for verb in ["segmented-reduce", "segmented-scan", "segmented-sort", "segmented-argsort", "segmented-argmin", "segmented-argmax"] {
+        advises(&refused(&[verb, "--in", &whole, "--in", &values]), "offsets are integers of 32 or 64 bits, not bool", "last");
+    }
     for op in ["sum", "store"] {
         advises(&scatter(op, &whole), "the values are bool, the target is i32", "map --op");
     }

@@ -223,9 +223,8 @@ impl Expressions {
         let [x, y] = [0, 1].map(|k| input(k, &inputs));
         let mut blocks = unary_of(&x);
         blocks.extend(binary_of(&x, &y));
-        for over in made(Op::Not, [&x]).iter().flat_map(|turned| [turned.clone()].into_iter().chain(both_of(turned, &y))) {
-            blocks.push(over);
-        }
+        let turned = made(Op::Not, [&x]);
+        blocks.extend(turned.iter().flat_map(|t| both_of(t, &y)).chain(turned.clone()));
         for block in &blocks {
             let other = number(block.ty(), 1);
             for (op, told, first, second) in [(Op::Ne, TOLD[0], &other, block), (Op::Eq, TOLD[2], block, &other)] {

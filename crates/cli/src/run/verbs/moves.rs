@@ -125,7 +125,7 @@ fn scattering(args: &RunArgs, inputs: &[Array]) -> Result<Scattering> {
     let text = args.op.as_deref().unwrap_or("store").trim();
     let known = [ScatterOp::Store].into_iter().chain(ScatterOp::COMBINING);
     if let Some(op) = known.clone().find(|op| op.name() == text) {
-        return of_truths(op, inputs).map_or(Ok(Scattering::By(op)), |found| found.map(Scattering::InOrder));
+        return Ok(of_truths(op, inputs)?.map_or(Scattering::By(op), Scattering::InOrder));
     }
     let is_name = text.chars().all(|c| c.is_alphanumeric() || c == '_') && !matches!(text, "x" | "y" | "product" | "prod");
     if is_name {
@@ -141,22 +141,24 @@ fn scattering(args: &RunArgs, inputs: &[Array]) -> Result<Scattering> {
 }
 
 /// The effect on truth values, of which a sum is `or`, as NumPy has it; none on numbers.
-fn of_truths(op: ScatterOp, inputs: &[Array]) -> Option<Result<Operator>> {
-    let [values, _, target] = inputs else { return None };
+fn of_truths(op: ScatterOp, inputs: &[Array]) -> Result<Option<Operator>> {
+    let [values, _, target] = inputs else { return Ok(None) };
     if values.boolean != target.boolean && values.dtype != target.dtype {
-        let names = [values, target].map(|a| if a.boolean { "bool" } else { a.dtype.name() });
-        let message = format!("the values are {}, the target is {}", names[0], names[1]);
-        return Some(Err(Failure::usage(message, "convert one of them first, such as by map --op \"i32(x)\" or --op \"x != 0\"")));
+        let [values, target] = [values, target].map(|a| if a.boolean { "bool" } else { a.dtype.name() });
+        let advice = "convert one of them first, such as by map --op \"i32(x)\" or --op \"x != 0\"";
+        return Err(Failure::usage(format!("the values are {values}, the target is {target}"), advice));
+    }
+    if !(values.boolean && target.boolean) {
+        return Ok(None);
     }
     let text = match op {
-        _ if !(values.boolean && target.boolean) => return None,
-        ScatterOp::Store => return None,
+        ScatterOp::Store => return Ok(None),
         ScatterOp::Sum | ScatterOp::Max | ScatterOp::Or => "x || y",
         ScatterOp::Min | ScatterOp::And => "x && y",
         ScatterOp::Xor => "x != y",
-        ScatterOp::Sub => return Some(Err(Failure::usage("truth values have no difference", "take xor, or and"))),
+        ScatterOp::Sub => return Err(Failure::usage("truth values have no difference", "take xor, or and")),
     };
-    Some(Ok(Operator::custom(text, None).of_truth()))
+    Ok(Some(Operator::custom(text, None).of_truth()))
 }
 
 /// An array with its axes in another order.

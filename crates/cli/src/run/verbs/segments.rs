@@ -1,7 +1,7 @@
 //! Segments and neighbours.
 
 use crate::args::Side;
-use crate::failure::Result;
+use crate::failure::{Failure, Result};
 use crate::npy::Array;
 use crate::run::elements::{carried, checked, first, order, stays_truth};
 use crate::run::options::{self, RunArgs};
@@ -18,7 +18,7 @@ pub(super) const VERBS: &[Verb] = &[
         options: &[options::operator, options::identity, options::dtype],
         plan: |args, inputs| {
             let (op, boolean) = operator(args, inputs)?;
-            Ok(Plan::counted(Call::Reduce { op, over: Over::Segments }).boolean(boolean))
+            Ok(Plan::counted(Call::Reduce { op, over: offsets(inputs)? }).boolean(boolean))
         },
         bench: "segmented/tiny",
     },
@@ -28,7 +28,7 @@ pub(super) const VERBS: &[Verb] = &[
         example: "--in a.npy --in offsets.npy --out places.npy",
         inputs: Inputs::PAIR,
         options: &[],
-        plan: |_, _| Ok(Plan::counted(Call::Argmin(Over::Segments))),
+        plan: |_, inputs| offsets(inputs).map(|over| Plan::counted(Call::Argmin(over))),
         bench: "segmented/argmin",
     },
     Verb {
@@ -37,7 +37,7 @@ pub(super) const VERBS: &[Verb] = &[
         example: "--in a.npy --in offsets.npy --out places.npy",
         inputs: Inputs::PAIR,
         options: &[],
-        plan: |_, _| Ok(Plan::counted(Call::Argmax(Over::Segments))),
+        plan: |_, inputs| offsets(inputs).map(|over| Plan::counted(Call::Argmax(over))),
         bench: "segmented/argmax",
     },
     Verb {
@@ -48,7 +48,7 @@ pub(super) const VERBS: &[Verb] = &[
         options: &[options::operator, options::identity, options::dtype, options::exclusive],
         plan: |args, inputs| {
             let (op, boolean) = operator(args, inputs)?;
-            let call = Call::Scan { op, over: Over::Segments, exclusive: args.exclusive };
+            let call = Call::Scan { op, over: offsets(inputs)?, exclusive: args.exclusive };
             Ok(Plan::new(call, vec![first(inputs)?.len()]).boolean(boolean))
         },
         bench: "segmented/scan",
@@ -85,6 +85,14 @@ pub(super) const VERBS: &[Verb] = &[
     },
 ];
 
+/// The segments that the last input bounds, which is looked at here for truth values alone: to the library they are bytes.
+fn offsets(inputs: &[Array]) -> Result<Over> {
+    if inputs.last().is_some_and(|a| a.boolean) {
+        return Err(Failure::usage("offsets are integers of 32 or 64 bits, not bool", "name the array of offsets last"));
+    }
+    Ok(Over::Segments)
+}
+
 /// The operator, and whether its results are truth values.
 fn operator(args: &RunArgs, inputs: &[Array]) -> Result<(Operator, bool)> {
     let op = checked(args, first(inputs)?)?;
@@ -93,7 +101,7 @@ fn operator(args: &RunArgs, inputs: &[Array]) -> Result<(Operator, bool)> {
 }
 
 fn sort(args: &RunArgs, inputs: &[Array], gives: Sorted) -> Result<Plan> {
-    let call = Call::Sort { order: order(args).into(), over: Over::Segments, gives };
+    let call = Call::Sort { order: order(args).into(), over: offsets(inputs)?, gives };
     let results: &[_] = if gives == Sorted::KeysAndValues { &[Part::Keys, Part::Result] } else { &[Part::Result] };
     let boolean = gives != Sorted::Indices && carried(args, inputs)?.boolean;
     Ok(Plan::new(call, vec![first(inputs)?.len()]).boolean(boolean).giving(results))
