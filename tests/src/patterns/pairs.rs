@@ -223,8 +223,10 @@ impl Expressions {
         let [x, y] = [0, 1].map(|k| input(k, &inputs));
         let mut blocks = unary_of(&x);
         blocks.extend(binary_of(&x, &y));
-        let turned = made(Op::Not, [&x]);
-        blocks.extend(turned.iter().flat_map(|t| both_of(t, &y)).chain(turned.clone()));
+        if let Some(turned) = made(Op::Not, [&x]) {
+            blocks.push(turned.clone());
+            blocks.extend(both_of(&turned, &y));
+        }
         for block in &blocks {
             let other = number(block.ty(), 1);
             for (op, told, first, second) in [(Op::Ne, TOLD[0], &other, block), (Op::Eq, TOLD[2], block, &other)] {
