@@ -1,6 +1,6 @@
 //! The CUDA kernels of isowarp: CUDA C++ sources and the PTX that `cargo xtask ptx` built from them.
 //!
-//! The crate holds text only; it needs neither a GPU nor a CUDA toolkit. A program carries the PTX packed, a twelfth of its size, and an
+//! The crate holds text only; it needs neither a GPU nor a CUDA toolkit. A program carries the PTX packed, a tenth of its size, and an
 //! entry is unpacked when it is first used. A kernel is named by a constant (one module per source file), so a typo does not compile:
 //!
 //! ```

@@ -6,8 +6,8 @@
 //!
 //! Which comparison answers what:
 //! - *identity* (this library): do all devices return the same bits? No tolerance, no rounding, nothing skipped without a reason in the report;
-//! - *accuracy* (`tests/accuracy.rs`): are the bits right? Closed forms, published values and NumPy's results, with stated bounds;
-//! - *properties* (`tests/properties.rs`): random shapes and operators, shrunk to the smallest that differs;
+//! - *accuracy* (`tests/suite/accuracy.rs`): are the bits right? Closed forms, published values and NumPy's results, with stated bounds;
+//! - *properties* (`tests/suite/properties.rs`): random shapes and operators, shrunk to the smallest that differs;
 //! - *fuzzing* ([`mod@fuzz`]): what nobody thought of: random operators and patterns, for as long as there is time.
 
 pub mod case;

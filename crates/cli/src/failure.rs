@@ -40,8 +40,9 @@ impl Failure {
         let text = said.to_string();
         let text = text.strip_prefix("error: ")?;
         let (what, more) = text.split_once("\n\n").unwrap_or((text, ""));
-        // The command as far as it is known: after "Usage:", up to its options.
-        let usage = more.split_once("Usage: ").map_or("isowarp", |(_, usage)| usage);
+        // The command as far as it is known: after "Usage:", up to its options, or else as it was typed.
+        let typed = || std::iter::once("isowarp".to_owned()).chain(std::env::args().skip(1).take(2)).collect::<Vec<_>>().join(" ");
+        let usage = more.split_once("Usage: ").map_or_else(typed, |(_, usage)| usage.to_owned());
         let command: Vec<&str> = usage.split_whitespace().take_while(|word| !word.starts_with(['-', '[', '<', '.'])).collect();
         let verb = command.get(2).and_then(|name| registry::all().find(|verb| command[1] == "run" && verb.name == *name));
         let tip = more.lines().find_map(|line| line.trim().strip_prefix("tip: ")).map(|tip| format!("{tip}; "));
@@ -170,6 +171,9 @@ fn advice(e: &Error, on_cpu: bool) -> Option<&'static str> {
             elsewhere("use `--backend cpu`, or a file of another type", "use a file of another type")
         }
         Error::Unsupported { .. } => elsewhere("use `--backend cpu`", "ask for less in one run"),
+        Error::TooLarge { what, .. } if ["axes", "bins", "dimensions", "k of", "steps"].iter().any(|of| what.starts_with(of)) => {
+            "ask for no more than the limit"
+        }
         Error::OutOfMemory { .. } | Error::TooLarge { .. } => elsewhere("use a smaller array, or `--backend cpu`", "use a smaller array"),
         Error::LengthMismatch { .. } => "give arrays of as many elements as are expected",
         Error::BufferTooSmall { .. } | Error::Aliasing { .. } => "give an output of its own that holds the result",

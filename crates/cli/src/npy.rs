@@ -117,7 +117,7 @@ impl Reader {
             return Ok(self);
         }
         let why = format!("elements of type <c{} are not supported", 2 * self.head.dtype.size_bytes());
-        let help = "fft takes them; for others convert it, for instance to a.real, or a.view(a.real.dtype) with parts side by side";
+        let help = "fft takes them, without --real; for others convert it, for instance to a.real, or a.view(a.real.dtype) with parts side by side";
         Err(Refused::help(why, help).about(&self.name))
     }
 

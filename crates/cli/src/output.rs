@@ -118,6 +118,14 @@ impl Output {
     }
 }
 
+/// Fails where two results would go to one place.
+pub(crate) fn apart(all: &[&Output]) -> Result {
+    match all.iter().enumerate().any(|(k, a)| all[..k].iter().any(|b| a.is_same(b))) {
+        true => Err(Failure::usage("two results cannot go to one file or pipe", "name a file of its own for each")),
+        false => Ok(()),
+    }
+}
+
 /// Writes results, each from memory. On failure every path is as it was.
 pub(crate) fn write_all(results: &mut [(&Output, &mut Body<'_>)]) -> Result {
     let mut written = Vec::new();

@@ -338,6 +338,11 @@ fn options_of_other_patterns_are_refused_with_an_example() {
         let verb = format!("isowarp run {}", args[0]);
         advises(&lines, &format!("{verb}: unexpected argument '{option}' found"), &format!("`{verb} --help` says what there is"));
     };
+    // Values that an option does not take.
+    let lines = refused(&["norm", "--ord", "3", "--in", "x_f4.npy"]);
+    advises(&lines, "isowarp run norm: invalid value '3' for '--ord <NORM>'", "`isowarp run norm --help` says what there is");
+    let lines = refused(&["random", "--dist", "halton", "--dimensions", "129", "--n", "5"]);
+    advises(&lines, "dimensions of Halton points: 129 is above the limit of 128", "ask for no more than the limit");
     for args in [
         &["argmin", "--op", "x"][..],
         &["map", "--op", "x", "--axis", "0"],
@@ -443,7 +448,11 @@ fn options_that_make_no_sense_are_refused() {
     says(&refused(&["histogram", "--in", "x_f4.npy", "--bins", "4", "--range", "1,0"]), "has to be below the upper one");
     says(&refused(&["histogram", "--in", "w_i4.npy", "--bins", "4", "--range", "0,1e40"]), "`1e40` is no bound of i32 samples");
     says(&refused(&["histogram", "--in", "x_f4.npy", "--edges", "y_f4.npy"]), "is below edge");
-    says(&refused(&["histogram", "--in", "x_f4.npy", "--edges", "edges_i4.npy"]), "it holds i32, not f32");
+    says(&refused(&["histogram", "--in", "x_f4.npy", "--edges", "edges_i4.npy"]), "the samples are f32, and the edges i32");
+    for bins in ["0", "4000000000"] {
+        // Bins for what is outside need the bounds before they are counted.
+        refused(&["histogram", "--in", "w_i4.npy", "--bins", bins, "--range", "0.5,10.5", "--flow"]);
+    }
     says(&refused(&["histogram", "--in", "w_u1.npy", "--bins", "0", "--range", "0,9"]), "bins: there is none");
     says(&refused(&["match", "--in", "x_f4.npy", "--width", "0"]), "invalid value '0' for '--width <N>'");
     says(&refused(&["gather", "--in", "x_f4.npy"]), "gather takes 2 inputs");

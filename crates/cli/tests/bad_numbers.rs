@@ -53,3 +53,15 @@ fn options_of_numbers_that_make_no_sense_are_refused() {
     says(&refused(&["random", "--n", "3", "--dist", "halton", "--dimensions", "129"]), "dimensions of Halton points");
     says(&refused(&["random", "--n", "3", "--dist", "normal", "--scramble"]), "--scramble is not for this distribution");
 }
+
+#[test]
+fn numbers_that_are_too_large_are_refused_before_memory_is_taken() {
+    let price = ["price", "--kind", "european", "--spot", "100", "--strike", "1", "--volatility", "0.2", "--backend", "cpu"];
+    says(&refused(&[&price[..], &["--n", "99999999999999"]].concat()), "memory");
+    let asian = ["price", "--kind", "asian", "--spot", "100", "--strike", "1", "--volatility", "1e200"];
+    says(&refused(&asian), "closed form");
+    for channels in ["5", "100000000", "4294967295"] {
+        let of = refused(&["histogram", "--in", "rising_r.npy", "--bins", "4", "--range", "0,10", "--channels", channels]);
+        says(&of, &format!("channels: {channels} active ones of {channels}; one to four of them can be"));
+    }
+}

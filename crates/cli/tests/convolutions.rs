@@ -48,7 +48,7 @@ fn convolutions_that_make_no_sense_are_refused() {
     says(&refused(&["conv", "--groups", "2", "--in", "w_i4.npy", "--in", "w_i4.npy"]), "groups");
     says(&refused(&["conv", "--dilation", "2", "--in", "w_i4.npy", "--in", "w_i4.npy"]), "filter");
     says(&refused(&["conv", "--stride", "1,2", "--in", "w_i4.npy", "--in", "w_i4.npy"]), "--stride has 2 numbers, and the image 1 axes");
-    says(&refused(&["conv", "--padding", "much", "--in", "w_i4.npy", "--in", "w_i4.npy"]), "--padding much is no number");
+    says(&refused(&["conv", "--padding", "much", "--in", "w_i4.npy", "--in", "w_i4.npy"]), "--padding much is no whole number");
     for order in ["fixed30", "fast-f16"] {
         says(&refused(&["conv", "--order", order, "--in", "w_i4.npy", "--in", "w_i4.npy"]), "blocks, chain");
     }

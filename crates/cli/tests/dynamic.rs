@@ -312,3 +312,28 @@ fn lengths_ranks_and_flags_that_do_not_fit_are_named() -> isowarp::Result<()> {
     assert!(matches!(one(&dev, Call::Partition(flagged.clone(), Some(flagged)), &[&x]), Err(Error::Op(OpError::Signature { .. }))));
     Ok(())
 }
+
+#[test]
+fn a_scatter_that_is_refused_leaves_the_output_as_it_was() -> isowarp::Result<()> {
+    let dev = Cpu::new();
+    let (x, target) = (DynBuffer::from(dev.upload(&[1.5f32, 2.0, 3.0])?), DynBuffer::from(dev.upload(&[0f32; 4])?));
+    let (two, three, far) = (dev.upload(&[0u32, 1])?, dev.upload(&[0u32, 1, 2])?, dev.upload(&[0u32, 1, 4])?);
+    let out = DynBuffer::from(dev.upload(&[7f32; 4])?);
+    let write = |how: &Scattering, at: &Buffer<Cpu, u32>, out: &DynBuffer<Cpu>| {
+        Call::Scatter(how.clone()).write_to(&dev, &[&x, &DynBuffer::from(at.clone()), &target], out)
+    };
+    let (store, sum, ordered) = (Scattering::By(ScatterOp::Store), Scattering::By(ScatterOp::Sum), Scattering::InOrder(named("sum")));
+    for how in [&store, &sum, &ordered] {
+        assert!(matches!(write(how, &two, &out), Err(Error::LengthMismatch { .. })), "{how:?}");
+        assert!(matches!(write(how, &far, &out), Err(Error::IndexOutOfRange { position: 2, index: 4, limit: 4, .. })), "{how:?}");
+        assert!(matches!(write(how, &three, &target), Err(Error::Aliasing { .. })), "{how:?}");
+    }
+    assert!(matches!(write(&Scattering::By(ScatterOp::And), &three, &out), Err(Error::InvalidArgument { what: "operator", .. })));
+    assert!(matches!(write(&store, &three, &DynBuffer::from(dev.upload(&[7f32; 3])?)), Err(Error::LengthMismatch { .. })));
+    assert_eq!(values::<f32>(&out), [7.0; 4]);
+    for how in [store, sum, ordered] {
+        write(&how, &three, &out)?;
+        assert_eq!(values::<f32>(&out), [1.5, 2.0, 3.0, 0.0]);
+    }
+    Ok(())
+}

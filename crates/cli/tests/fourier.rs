@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Npy, backends, isowarp, npy, refused, says, succeeded};
+use common::{Npy, backends, isowarp, npy, refused, save_npy, says, succeeded};
 
 /// Runs `fft` on what is piped into it.
 fn fft(args: &[&str], input: Option<&[u8]>) -> Npy {
@@ -90,13 +90,25 @@ fn transforms_that_make_no_sense_are_refused() {
     says(&refused(&["fft", "--in", "x_f4.npy"]), "is not of complex numbers");
     says(&refused(&["fft", "--in", "complex.npy", "--axis", "7"]), "there is no axis 7");
     says(&refused(&["fft", "--in", "complex.npy", "--axis", "0", "--axes", "0,1"]), "cannot be used with");
-    says(&refused(&["fft", "--in", "complex.npy", "--axes", "0,0"]), "axes [0, 0]");
+    says(&refused(&["fft", "--in", "complex.npy", "--axes", "0,0"]), "axis 0 is named twice");
     says(&refused(&["fft", "--in", "x_f4.npy", "--real", "--axes", "0,9"]), "there is no axis 9");
-    says(&refused(&["fft", "--in", "x_f4.npy", "--real", "--axes", "0,0"]), "axes [0, 0]");
+    says(&refused(&["fft", "--in", "x_f4.npy", "--real", "--axes", "0,0"]), "axis 0 is named twice");
     says(&refused(&["fft", "--in", "complex.npy", "--n", "5"]), "--real");
     says(&refused(&["fft", "--in", "complex.npy", "--real", "--inverse", "--n", "1000"]), "1000 real numbers have 501 points");
     says(&refused(&["fft", "--in", "w_i4.npy", "--real"]), "fft takes f32 or f64, not i32");
     says(&refused(&["fft", "--in", "empty.npy", "--real"]), "a line of no points");
+    // Complex numbers are no real ones, and one number of a spectrum does not say of how many.
+    for axes in [&[][..], &["--axis", "0"], &["--axes", "0,1"]] {
+        let real = refused(&[&["fft", "--real", "--in", "complex.npy"], axes].concat());
+        says(&real, "elements of type <c8 are not supported");
+    }
+    let dir = tempfile::tempdir().expect("a directory");
+    let one = dir.path().join("one.npy");
+    save_npy(&one, "<c8", &[1], &[0; 8]);
+    says(
+        &refused(&["fft", "--in", one.to_str().expect("text"), "--real", "--inverse"]),
+        "a spectrum of one number is that of one point or of none",
+    );
     says(&refused(&["map", "--op", "x", "--in", "complex.npy"]), "elements of type <c8 are not supported");
 }
 

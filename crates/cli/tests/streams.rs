@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{command, data, lines_of_failure, npy, save_npy, stderr, succeeded};
+use common::{command, data, isowarp, lines_of_failure, npy, save_npy, stderr, succeeded};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -193,4 +193,29 @@ fn is_ignored(signal: u32) -> bool {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
     ignored.is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
+}
+
+#[test]
+fn pictures_and_tables_have_places_of_their_own() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let path = |name: &str| dir.path().join(name).display().to_string();
+    let (one, other) = (path("one"), path("./one"));
+    let ising = ["run", "ising", "--backend", "cpu", "--shape", "8,8", "--temperatures", "2", "--measure", "2"];
+    for two in [
+        ["--png", &one, "--csv", &other],
+        ["--plot", &one, "--csv", &one],
+        ["--csv", &one, "--out", &one],
+        ["--csv", "-", "--plot", "-"],
+        ["--png", "-", "--out", "/dev/stdout"],
+    ] {
+        let run = isowarp(&[&ising[..], &two].concat());
+        assert_eq!(run.status.code(), Some(2), "{two:?}");
+        assert!(stderr(&run).contains("two results cannot go to one file or pipe"), "{}", stderr(&run));
+        assert!(run.stdout.is_empty() && fs::read_dir(dir.path()).expect("a directory").next().is_none(), "{two:?}");
+    }
+    // Standard output has the picture alone, and standard error the table.
+    let run = isowarp(&[&ising[..], &["--png", "-", "--csv", &one]].concat());
+    succeeded(&run);
+    assert!(run.stdout.starts_with(b"\x89PNG") && stderr(&run).contains("energy"), "{}", stderr(&run));
+    assert!(fs::read_to_string(&one).expect("the table").starts_with("temperature,"));
 }

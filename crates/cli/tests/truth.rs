@@ -44,6 +44,17 @@ fn words(all: &[u32]) -> Vec<u8> {
 }
 
 #[test]
+fn an_index_is_a_number_wherever_it_is_asked_for() {
+    let f = Files::new();
+    let x = f.save("x.npy", "<i4", &[3], &[0; 12]);
+    for backend in backends() {
+        for op in ["isnan(i)", "isnan(i + 1)", "isnan(7)", "isnan(i * 0.5)"] {
+            assert_eq!(f.run(&["map", "--op", op], &[&x], &backend), ("'|b1'".to_owned(), vec![3], vec![0; 3]), "{op} on {backend}");
+        }
+    }
+}
+
+#[test]
 fn means_sums_and_norms_are_those_of_zeros_and_ones() {
     let f = Files::new();
     // Bytes other than 0 are true.
@@ -146,6 +157,12 @@ fn verbs_of_numbers_alone_name_the_type_that_the_file_has() {
         says(&refused(&[verb, "--in", &x, "--in", &y]), &format!("{verb} takes arrays of one type, not bool and f32"));
     }
     says(&refused(&["gemm", "--in", &x, "--in", &x, "--in", &x]), "the third input is of bool");
+    // Truth values are no places and no numbers of elements.
+    let first = ["--in", &line, "--in", &line];
+    says(&refused(&[&["gather"], &first[..]].concat()), "indices are integers, not bool");
+    says(&refused(&[&["scatter"], &first[..], &["--in", &line]].concat()), "indices are integers, not bool");
+    says(&refused(&[&["rle-decode"], &first[..]].concat()), "lengths of runs are integers, not bool");
+    says(&refused(&[&["co-ranks"], &first[..], &["--in", &line]].concat()), "ranks are integers, not bool");
     says(&refused(&["merge", "--in", &line, "--in", &floats]), "not bool and f32");
     says(&refused(&["merge", "--variant", "merge-path", "--in", &line, "--in", &line]), "not bool");
     says(&refused(&["sort", "--bits", "0,9", "--in", &line]), "of bool elements");

@@ -86,7 +86,8 @@ impl<B: Backend, T: Element> Buffer<B, T> {
             let end = u64::try_from(last.max(0) + 1).unwrap_or(u64::MAX);
             return Err(Error::OutOfRange { what: "view", start, end, len: self.len });
         }
-        Ok(View { buffer: self.clone(), start, len, stride })
+        // A view of nothing begins inside all the same.
+        Ok(View { buffer: self.clone(), start: start.min(self.len), len, stride })
     }
 
     /// The elements from last to first, as an input of patterns.

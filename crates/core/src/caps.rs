@@ -17,7 +17,7 @@ pub enum Numerics {
     Fast,
 }
 
-/// Verdict on a device's arithmetic: findings of a wgpu adapter's start-up probe, and on CUDA what the instruction set defines.
+/// Verdict on a device's arithmetic, by its start-up probe: of a wgpu adapter for every operation, of CUDA for the compositions that an assembler got wrong.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum NumericsVerdict {
     /// Everything that the contract needs.

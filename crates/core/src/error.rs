@@ -6,7 +6,8 @@ use crate::ir::OpError;
 /// Shorthand for results of isowarp calls.
 pub type Result<T, E = Error> = core::result::Result<T, E>;
 
-/// Errors of isowarp calls: what went wrong, with the offending numbers. A call that returns one has changed none of its outputs.
+/// Errors of isowarp calls: what went wrong, with the offending numbers. A call that returns one has changed none of its outputs, but where memory ends or
+/// the device fails ([`OutOfMemory`](Self::OutOfMemory), [`DeviceLost`](Self::DeviceLost)) in a call of several steps: their contents are undefined then.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {

@@ -13,6 +13,7 @@
 //! | random numbers that are the same everywhere | [`random_numbers`] |
 //! | codes of e4m3, e5m2, e2m1, bf16 and other floats of few bits | [`mini_floats`] |
 //! | products of matrices, layers of networks | [`matrix_product`] |
+//! | the same product on every device, and the orders of its sums | [`same_product`] |
 //! | filters of images and signals, convolutional layers | [`convolution`] |
 //! | systems of linear equations, many small ones or a large one | [`small_systems`] |
 //! | sums that differ from NumPy's, and by how much | [`why_two_sums_differ`] |
@@ -63,12 +64,10 @@ pub mod prefix_offsets {}
 pub mod convolution {}
 #[doc = include_str!("../guide/matrix-product.md")]
 pub mod matrix_product {}
-
 #[doc = include_str!("../guide/same-product.md")]
 pub mod same_product {}
 #[doc = include_str!("../guide/small-systems.md")]
 pub mod small_systems {}
-
 #[doc = include_str!("../guide/merge-two-tables.md")]
 pub mod merge_two_tables {}
 #[doc = include_str!("../guide/own-kernel.md")]

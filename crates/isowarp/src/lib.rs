@@ -18,8 +18,9 @@
 //! | group | traits |
 //! |---|---|
 //! | map | [`Map`](patterns::Map), [`Difference`](patterns::Difference) |
-//! | reduce | [`Reduce`](patterns::Reduce), [`Statistics`](patterns::Statistics), [`Quadrature`](patterns::Quadrature), [`Find`](patterns::Find) |
+//! | reduce | [`Reduce`](patterns::Reduce), [`Statistics`](patterns::Statistics), [`Quantiles`](patterns::Quantiles), [`Quadrature`](patterns::Quadrature), [`Find`](patterns::Find) |
 //! | scan | [`Scan`](patterns::Scan): over a whole array, lines along an axis, and segments |
+//! | window | [`Window`](patterns::Window) |
 //! | select | [`Select`](patterns::Select), [`RunLengths`](patterns::RunLengths) |
 //! | by key and segmented | reductions and scans by [`segments`](call::Call::segments) and [`by_key`](call::Call::by_key), [`Segmented`](patterns::Segmented), sorts by [`segments`](patterns::SortCall::segments) |
 //! | as many as are counted | sorts, selections and reductions by `length`: see [`SortCall::length`](patterns::SortCall::length) |
@@ -27,7 +28,8 @@
 //! | sort | [`Sort`](patterns::Sort): `sort`, `argsort`, `top_k`, `is_sorted` |
 //! | merge | [`Merge`](patterns::Merge), [`Search`](patterns::Search), [`Sets`](patterns::Sets) |
 //! | move | [`Move`](patterns::Move), [`Layout`](patterns::Layout) |
-//! | matrices | [`Products`](patterns::Products): `gemm`, `gemv`, `outer` |
+//! | matrices | [`Products`](patterns::Products): `gemm`, `gemv`, `outer`; [`Solves`](patterns::Solves) |
+//! | convolution, FFT | [`Convolutions`](patterns::Convolutions), [`Fft`](patterns::Fft) |
 //! | numerics | codecs of [`minifloat`], [`ExactSums`](patterns::ExactSums), [`OrderedSum`](patterns::OrderedSum), [`Ulps`](patterns::Ulps) |
 //! | Monte Carlo | [`monte_carlo`]: [`MonteCarlo`](monte_carlo::MonteCarlo), [`Ising`](monte_carlo::Ising) |
 //! | random | draws of [`Random`](random::Random) as inputs, [`Permutation`](patterns::Permutation) |

@@ -108,6 +108,10 @@ fn fixed_point_products_are_rounded_once_and_rows_that_are_not_finite_are_nan() 
         let (a, b) = (d.upload(&[1.0, f32::INFINITY, 2.0, 3.0, f32::NAN, 1.0]).unwrap(), d.upload(&[1.0f32, 0.0]).unwrap());
         let found = d.gemm(matrix(&a, 3, 2), matrix(&b, 2, 1)).order(ProductOrder::Fixed30).run().unwrap();
         assert_eq!(bits(&found), [0x7fc0_0000, 2f32.to_bits(), 0x7fc0_0000]);
+        // Sums of 64 bits hold so many.
+        let (limit, one) = (1 << 26, |rows, columns| matrix(scalar(1f32), rows, columns).steps(0, 0));
+        let found = d.gemm(one(1, limit + 1), one(limit + 1, 1)).order(ProductOrder::Fixed30).run().unwrap_err();
+        assert_eq!(found, Error::TooLarge { what: "terms of a fixed-point sum", requested: limit + 1, limit });
     });
 }
 

@@ -167,3 +167,28 @@ fn loops_that_a_device_would_end_are_refused() {
         assert_eq!(x.read_blocking().unwrap(), [(0..limit).fold(3u32, |x, _| x.wrapping_mul(5).wrapping_add(1)); 5]);
     });
 }
+
+#[test]
+fn lines_and_views_of_nothing_have_sizes_that_numbers_hold() {
+    each(|d| {
+        let nothing = d.upload::<u32>(&[]).unwrap();
+        let invalid = |error| matches!(error, Error::InvalidArgument { what: "axis", .. });
+        for (rows, columns) in [(1 << 32, 1 << 32), ((1 << 32) + 1, 1 << 32), (u64::MAX, 2)] {
+            let shape = [rows, 0, columns];
+            assert!(invalid(d.reduce(&nothing, Sum).axis(&shape, 1).run().unwrap_err()));
+            assert!(invalid(d.exact_sum(nothing.map(Expr::cast::<f32>)).axis(&shape, 1).run().unwrap_err()));
+            assert!(invalid(d.window(&nothing, 1, Sum).axis(&shape, 1).run().unwrap_err()));
+        }
+        let points = d.upload::<f32>(&[]).unwrap();
+        assert!(matches!(d.fft(&points).axis(&[0, 16, 1 << 60], 1).run(), Err(Error::TooLarge { .. })));
+        let (x, out) = (sevens(d, 12), sevens(d, 12));
+        let far = [Axis { n: u64::MAX, from: 0, to: u64::MAX }];
+        assert!(matches!(d.copy_strided_into(&far, (&x, 0), (&out, 0)), Err(Error::OutOfRange { .. })));
+        let far = [Axis { n: u64::MAX, from: i64::MIN, to: 1 }, Axis { n: u64::MAX, from: i64::MIN, to: 1 }];
+        assert!(matches!(d.copy_strided_into(&far, (&x, 0), (&out, 0)), Err(Error::OutOfRange { .. })));
+        // A view of nothing begins anywhere.
+        let none = x.slice(1..).unwrap().strided(u64::MAX, 0, 1).unwrap();
+        assert!(d.map(&none, |x| x).unwrap().is_empty());
+        untouched(&[&x, &out]);
+    });
+}

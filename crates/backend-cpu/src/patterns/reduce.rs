@@ -28,6 +28,8 @@ impl Run<ReduceTask> for Cpu {
         let operands = Operands::lock(leaves);
         let lines = task.lines;
         host::room(2 * 8 * task.load.results.len() as u64 * lines.count())?;
+        // Roots of the subtrees of a long line.
+        host::room(lines.n.div_ceil(SUBTREE).saturating_mul(size_of::<Accumulators>() as u64))?;
         let tree = Tree::new(&task.load, &task.combine);
         let some = |tree: &mut Tree<'_>, chunk: u64| {
             let mut roots = Accumulators::of(&task.load);

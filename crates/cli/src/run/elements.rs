@@ -13,6 +13,14 @@ pub(super) fn first(inputs: &[Array]) -> Result<&Array> {
     inputs.first().ok_or_else(|| Failure::usage("an input (--in) is missing", "name a .npy file, or - for standard input"))
 }
 
+/// Fails for an array of truth values where numbers are meant, which to the library are bytes.
+pub(super) fn no_truth(array: Option<&Array>, what: &str, help: &str) -> Result {
+    if array.is_some_and(|a| a.boolean) {
+        return Err(Failure::usage(format!("{what}, not bool"), help));
+    }
+    Ok(())
+}
+
 /// Advice for elements of a type that is not taken.
 const CONVERT: &str = "convert it first, such as `isowarp run map --op x --dtype f32 --in a.npy --out b.npy`";
 

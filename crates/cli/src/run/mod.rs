@@ -16,7 +16,7 @@ mod verbs;
 use crate::args::NumericsArg;
 use crate::failure::{Failure, Result};
 use crate::npy::{Array, Reader};
-use crate::output::Output;
+use crate::output::{self, Output};
 use crate::progress::Progress;
 use crate::{device, screen, stats};
 use isowarp::Device;
@@ -110,9 +110,7 @@ impl Outputs {
         let named = beside.into_iter().filter_map(|(what, path)| path.as_deref().map(|path| (what, path)));
         let beside = named.map(|(what, path)| Ok((what, Output::new(path)?))).collect::<Result<Vec<_>>>()?;
         let all: Vec<&Output> = std::iter::once(&result).chain(beside.iter().map(|b| &b.1)).collect();
-        if all.iter().enumerate().any(|(k, a)| all[..k].iter().any(|b| a.is_same(b))) {
-            return Err(Failure::usage("two results cannot go to one file or pipe", "name a file of its own for each"));
-        }
+        output::apart(&all)?;
         Ok(Self { result, beside })
     }
 
@@ -168,7 +166,7 @@ fn whole(args: &RunArgs, device: &Device, plan: &Plan, (arrays, inputs): (&[Arra
         if failed > 0 {
             let of = status.len();
             screen::complain(format!(
-                "warning: {failed} of {of} matrices had no pivot at some step, so that these results may mean nothing; --status FILE says which"
+                "warning: {failed} of {of} matrices had no pivot at some step (singular, or for cholesky not positive definite), so that these results may mean nothing; --status FILE says which"
             ));
         }
     }
@@ -193,7 +191,8 @@ fn open_inputs(args: &RunArgs) -> Result<Vec<Reader>> {
     if files.clone().filter(|p| p.as_os_str() == "-").count() > 1 {
         return Err(Failure::usage("standard input can be one input only", "name files for the others"));
     }
-    let read = |path: &PathBuf| Reader::open(path).and_then(|r| if args.verb.takes("inverse") { Ok(r) } else { r.numbers() });
+    let complex = args.verb.takes("inverse") && (args.inverse || !args.real);
+    let read = |path: &PathBuf| Reader::open(path).and_then(|r| if complex { Ok(r) } else { r.numbers() });
     let mut inputs = files.map(read).collect::<Result<Vec<_>>>()?;
     if args.has_one_nan() {
         // By key, values come after keys.

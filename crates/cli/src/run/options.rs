@@ -329,13 +329,13 @@ pub(super) fn own_order() -> Arg {
 }
 
 pub(super) fn scattering() -> Arg {
-    let help = "sum, sub, min, max combine with what is there, and, or, xor integers; product, or an associative expression of x and y, in the order of the indices";
+    let help = "sum, sub, min, max combine elements of 32 and 64 bits with what is there, and, or, xor integers of them; product, or an associative expression of x and y, in the order of the indices";
     text("op", "OPERATOR", help)
 }
 
 pub(super) fn identity() -> Arg {
     let help = "What leaves other values of an expression as they are: 0 for x+y, 1 for x*y, -inf for max(x,y). An exclusive scan starts with it, and \
-                nothing gives it; it is no initial value, and one that changes other values is refused";
+                it is the result of an empty array. It is no initial value: one that changes other values is refused";
     text("identity", "VALUE", help)
 }
 
@@ -414,7 +414,7 @@ pub(super) fn by() -> Arg {
 }
 
 pub(super) fn digits() -> Arg {
-    let help = "f4 sources are added to i4 or i8 targets as fixed-point numbers with so many binary digits after the point";
+    let help = "f32 sources are added to i32 or i64 targets as fixed-point numbers with so many binary digits after the point";
     text("digits", "N", help).value_parser(value_parser!(i32))
 }
 
@@ -466,7 +466,7 @@ pub(super) fn saturating() -> Arg {
 }
 
 pub(super) fn dtype() -> Arg {
-    let help = "The output's element type: f16 f32 f64, or bits of an integer as in i8 i16 i32 i64 u8 u16 u32 u64. Elements that are combined are \
+    let help = "The output's element type: f16 f32 f64 i8 i16 i32 i64 u8 u16 u32 u64. Elements that are combined (reductions, scans, windows) are \
                 converted to it first";
     arg("dtype", "TYPE", help)
 }

@@ -3,7 +3,7 @@
 use super::accuracy::ExactSum;
 pub(super) use super::results::Results;
 use super::{Convolution, Distribution, DynBuffer, DynInputs, Fourier, Histogram, Norm, Operator, Product, Simulation, Solving, cast_to};
-use crate::backend::Backend;
+use crate::backend::{Backend, Leaf};
 use crate::buffer::{Buffer, Memory as _};
 use crate::call::Variant;
 use crate::element::{DType, Element, Ty};
@@ -11,7 +11,8 @@ use crate::error::{Error, Result};
 use crate::ir::{Func, Param};
 use crate::minifloat::MiniFloat;
 use crate::patterns::{
-    HistogramTask, MergeTask, Overflow, Patterns, ReduceTask, ScanTask, ScatterOp, SearchKind, SortBy, SortOrder, SortTask, SumOrder,
+    HistogramTask, Map as _, MergeTask, Overflow, Patterns, ReduceTask, ScanTask, ScatterOp, SearchKind, SortBy, SortOrder, SortTask,
+    SumOrder, check_aliasing,
 };
 use crate::random::Random;
 
@@ -398,6 +399,22 @@ impl<'a, B: Patterns> Job<'a, B> {
         let out = self.out.map_or_else(|| DynBuffer::new(self.device, T::DTYPE, len), |out| Ok(out.clone()))?;
         f(&out.typed::<T>()?)?;
         Ok(out.into())
+    }
+
+    /// The only result: a copy of what is there that `f` changes. An output of the caller's is written when nothing can be refused any more.
+    pub(super) fn changed<T: Element>(&self, there: &Buffer<B, T>, f: impl FnOnce(&Buffer<B, T>) -> Result<()>) -> Result<Results<B>> {
+        let out = self.out.map(DynBuffer::typed::<T>).transpose()?;
+        if let Some(out) = &out {
+            for DynBuffer { raw, dtype, offset, len, .. } in self.inputs {
+                let input = Leaf::Elements { raw: raw.clone(), dtype: *dtype, offset: *offset, stride: 1 };
+                check_aliasing("scatter", &[input], *len, &[(out.out(), out.len())], false)?;
+            }
+        }
+        let copy = self.device.copy(there)?;
+        f(&copy)?;
+        let Some(out) = out else { return Ok(DynBuffer::from(copy).into()) };
+        self.device.copy_into(&copy, &out)?;
+        Ok(DynBuffer::from(out).into())
     }
 
     /// The only result, of elements that `f` writes, converted to another type.

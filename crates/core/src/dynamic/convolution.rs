@@ -106,7 +106,9 @@ impl Convolution {
             && !self.transposed
             && self.order == ProductOrder::Blocks;
         if !plain || matches!(self.padding, Padding::By(_)) {
-            let reason = "by transforms it has no modifier but one for the elements that are kept".to_owned();
+            let reason =
+                "by transforms there are no strides, dilations, borders, groups and numbers of padding: all elements are kept, or `same`"
+                    .to_owned();
             return Err(Error::InvalidArgument { what: "convolution", reason });
         }
         let full = |(&n, &taps): (&u64, &u64)| (n + taps).saturating_sub(1);

@@ -72,15 +72,21 @@ impl<B: Patterns> Job<'_, B> {
     pub(super) fn histogram(&self, of: &Histogram) -> Result<Results<B>> {
         let (samples, rest) = self.inputs.split_at(of.arrays.min(self.inputs.len()));
         let (weights, edges) = rest.split_at(usize::from(of.weighted).min(rest.len()));
-        let (bins, weights) = (of.bins(edges), weights.first().copied());
+        let weights = weights.first().copied();
         let found = match (of.channels, samples) {
             (Some(_), _) if of.flow => return Err(invalid("channels have none for samples outside")),
-            (Some((channels, _)), [x]) => with_dtype!(x.dtype, T => channels_of(self.device, &x.typed::<T>()?, channels, &bins, weights)),
+            (Some((channels, active)), _) if active > 4 => {
+                let reason = format!("{active} active ones of {channels}; one to four of them can be");
+                return Err(Error::InvalidArgument { what: "channels", reason });
+            }
+            (Some((channels, _)), [x]) => {
+                with_dtype!(x.dtype, T => channels_of(self.device, &x.typed::<T>()?, channels, &of.bins(edges), weights))
+            }
             _ => {
                 let mut total = HistogramTotal::with_bins(
                     self.device,
                     &samples.iter().map(|x| x.dtype).collect::<Vec<_>>(),
-                    (bins, of.flow),
+                    (of.bins(edges), of.flow),
                     samples.first().map_or(0, |x| x.len),
                     weights.map(DynBuffer::dtype),
                 )?;

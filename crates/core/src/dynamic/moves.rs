@@ -2,7 +2,8 @@
 
 use super::call::{Call, Job, Over, Results, Scattering};
 use super::{DynBuffer, Operator, widened, with_dtype, with_register};
-use crate::element::DType;
+use crate::buffer::Buffer;
+use crate::element::{DType, Element as _};
 use crate::error::{Error, Result};
 use crate::patterns::moves::check_indices;
 use crate::patterns::{Atomics as _, Difference as _, Layout as _, Map as _, Move as _, Overflow, Patterns, ScatterOp};
@@ -58,7 +59,7 @@ impl<B: Patterns> Job<'_, B> {
             if op == ScatterOp::Store {
                 return with_dtype!(dtype, T => {
                     let (values, target) = (values.typed::<T>()?, target.typed::<T>()?);
-                    self.into(target.len(), |out| device.copy_into(&target, out).and_then(|()| device.scatter(&values, &at).write_to(out)))
+                    self.changed(&target, |out| device.scatter(&values, &at).write_to(out))
                 });
             }
             if dtype.ty().dtype() != dtype {
@@ -67,7 +68,7 @@ impl<B: Patterns> Job<'_, B> {
             }
             with_register!(dtype.ty(), T => {
                 let (values, target) = (values.typed::<T>()?, target.typed::<T>()?);
-                self.into(target.len(), |out| device.copy_into(&target, out).and_then(|()| device.scatter(&values, &at).reduce(op).write_to(out)))
+                self.changed(&target, |out| device.scatter(&values, &at).reduce(op).write_to(out))
             })
         })
     }
@@ -89,10 +90,7 @@ impl<B: Patterns> Job<'_, B> {
             macro_rules! summed {
                 ($t:ty) => {{
                     let target = target.typed::<$t>()?;
-                    self.into(target.len(), |out| {
-                        device.copy_into(&target, out)?;
-                        device.scatter_fixed_into(values, &at, digits, overflow, out)
-                    })
+                    self.changed(&target, |out| device.scatter_fixed_into(values, &at, digits, overflow, out))
                 }};
             }
             match target.dtype {
@@ -113,10 +111,11 @@ impl<B: Patterns> Job<'_, B> {
         let (values, target) = (widened(device, values)?, widened(device, target)?);
         with_index!(at, at => with_register!(dtype.ty(), T => {
             let (values, target) = (values.typed::<T>()?, target.typed::<T>()?);
-            self.cast(dtype, target.len(), |out| {
-                device.copy_into(&target, out)?;
-                device.scatter(&values, &at).combine(&prepared).checked().write_to(out)
-            })
+            let combine = |out: &Buffer<B, T>| device.scatter(&values, &at).combine(&prepared).checked().write_to(out);
+            if T::DTYPE == dtype {
+                return self.changed(&target, combine);
+            }
+            self.cast(dtype, target.len(), |out| device.copy_into(&target, out).and_then(|()| combine(out)))
         }))
     }
 

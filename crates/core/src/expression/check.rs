@@ -107,7 +107,8 @@ impl Rules<'_> {
             What::Call(Builtin::Select, args) => all(args, item.ty),
             What::Call(Builtin::Cast(to), args) => all(args, self.cast_from(item.operands, *to)),
             What::Call(Builtin::Saturate(_), args) => all(args, self.default(item.operands)),
-            What::Call(Builtin::IsNan, args) => all(args, self.cast_from(item.operands, Ty::F32)),
+            // Literals and the index are floats there.
+            What::Call(Builtin::IsNan, args) => all(args, if let Kind::Is(ty) = item.operands { ty } else { Ty::F32 }),
             What::Call(Builtin::Count(_), args) => all(args, self.default(item.operands)),
             What::Call(_, args) => all(args, item.ty),
         }

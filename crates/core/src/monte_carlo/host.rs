@@ -27,6 +27,9 @@ pub(super) fn normal_below(x: f64) -> f64 {
         let beyond = if density == 0.0 { 0.0 } else { density / tail };
         return if x > 0.0 { 1.0 - beyond } else { beyond };
     }
+    if x.is_nan() {
+        return x;
+    }
     let (mut term, mut sum, mut k) = (x, 0.0, 1.0);
     while sum + term != sum {
         sum += term;

@@ -152,11 +152,11 @@ impl Contract {
     /// Source: Hull, *Options, Futures, and Other Derivatives*; Haug, *The Complete Guide to Option Pricing Formulas*.
     ///
     /// # Errors
-    /// [`Error::InvalidArgument`] for numbers that are negative, NaN or infinite, and for no steps.
+    /// [`Error::InvalidArgument`] for numbers that are negative, NaN or infinite, for no steps, and where the formula gives no finite number.
     pub fn closed_form(&self) -> Result<Option<f64>> {
         self.check()?;
         let (years, rate, volatility) = (self.years, self.rate, self.volatility);
-        Ok(match self.kind {
+        let price = match self.kind {
             Kind::European => Some(self.black(self.spot * (rate * years).exp(), volatility * years.sqrt())),
             Kind::Asian(Average::Arithmetic, _) => None,
             Kind::Asian(Average::Geometric, steps) => {
@@ -167,7 +167,14 @@ impl Contract {
             }
             Kind::Barrier(..) if volatility == 0.0 => None,
             Kind::Barrier(barrier, level, steps) => Some(self.barrier(barrier, level, steps)),
-        })
+        };
+        match price {
+            Some(price) if !price.is_finite() => {
+                let reason = format!("of a volatility of {volatility} and a rate of {rate} in {years} years it is no finite number");
+                Err(Error::InvalidArgument { what: "closed form", reason })
+            }
+            price => Ok(price),
+        }
     }
 
     fn barrier(&self, barrier: Barrier, level: f64, steps: u32) -> f64 {
@@ -179,8 +186,9 @@ impl Contract {
         let plain = self.black(self.spot * (self.rate * self.years).exp(), deviation);
         let is_beyond = if is_up { self.spot >= level } else { self.spot <= level };
         let knocked_in = if is_beyond { plain } else { self.knocked_in(is_up, level, deviation) };
+        let price = if is_in { knocked_in } else { plain - knocked_in };
         // A difference of what is equal may be below zero by its rounding.
-        (if is_in { knocked_in } else { plain - knocked_in }).max(0.0)
+        if price < 0.0 { 0.0 } else { price }
     }
 
     /// Reiner and Rubinstein's price of an option that begins at a barrier that was not reached.

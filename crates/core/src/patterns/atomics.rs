@@ -196,7 +196,8 @@ fn counted<B: Atomics, I: IndexElement>(
     if n == 0 || targets == 0 {
         return Ok(());
     }
-    let func = Arc::new(graph::trace(c.params.clone(), || vec![target_word(<Expr<I::Reg> as crate::ir::Traced>::params(0)).value()])?);
+    let func =
+        Arc::new(graph::trace(c.params.clone(), || vec![target_word(<Expr<I::Reg> as crate::ir::Traced>::params(0), targets).value()])?);
     let counts: Buffer<B, u32> = device.buffer(targets)?;
     let task = HistogramTask { func, n, bins: targets, sum: HistogramSum::Count, clears: true, numerics: device.numerics() };
     Run::<HistogramTask>::run(device, &task, &c.leaves, &[counts.out()])?;

@@ -171,8 +171,9 @@ impl Lines {
         };
         let product = |part: &[u64]| part.iter().try_fold(1u64, |a, &b| a.checked_mul(b));
         match (product(&shape[..axis]), product(&shape[axis + 1..]), product(shape)) {
-            (Some(outer), Some(inner), Some(_)) => Ok(Self { outer, n, inner }),
-            _ => Err(fail("the shape has more than 2^64 elements".to_owned())),
+            // Of lines of nothing there may be too many, too.
+            (Some(outer), Some(inner), Some(_)) if outer.checked_mul(inner).is_some() => Ok(Self { outer, n, inner }),
+            _ => Err(fail("the shape has more than 2^64 elements or lines".to_owned())),
         }
     }
 

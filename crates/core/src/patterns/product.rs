@@ -67,10 +67,11 @@ pub enum ProductOrder {
     /// One chain over all terms, as of cuBLAS where it does not split the sum. Its error grows faster.
     Chain,
     /// No order at all, of sums of `f32`: exact sums of fixed-point numbers, rounded once. All numbers of a row of A, and of a column of B, are rounded to
-    /// multiples of 2^-29 of the power of two at or below the greatest magnitude there, and cut into four balanced digits of base 256. Products of digits are
-    /// summed in integers, but for those of the six lowest places, of which no sum is taken.
+    /// multiples of 2^-29 of the power of two at or below the greatest magnitude there, which counts as 2^-126 where it is less, and cut into four balanced
+    /// digits of base 256. Products of digits are summed in integers, but for those of the six lowest places, of which no sum is taken. There are at most 2^26
+    /// terms.
     ///
-    /// The error is at most 2^-26 k max |a(i, .)| max |b(., j)| and a rounding: 3 units of 2^-28 a term for the places that are left out, half a unit for
+    /// The error is at most 2^-26 k max |a(i, .)| max |b(., j)| and a rounding, where no maximum is below 2^-126: 3 units of 2^-28 a term for the places that are left out, half a unit for
     /// numbers that are rounded. It is mostly less than a chain's; where the magnitudes in a row differ by more than 2^20 it may be greater. An infinite number or NaN makes all of its row's or column's results NaN. Zero is +0. Integers multiply several times
     /// as fast as floats on GPUs with matrix instructions for `i8`: this is the fastest order there that has one result on every device.
     Fixed30,
@@ -124,6 +125,18 @@ impl FactorFormat {
 }
 
 impl ProductOrder {
+    /// The order's name in errors, which is the command's too.
+    pub(in crate::patterns) const fn name(self) -> &'static str {
+        match self {
+            Self::Blocks => "blocks",
+            Self::Chain => "chain",
+            Self::Fixed30 => "fixed30",
+            Self::Fast(FactorFormat::F16) => "fast-f16",
+            Self::Fast(FactorFormat::Bf16) => "fast-bf16",
+            Self::Fast(FactorFormat::Tf32) => "fast-tf32",
+        }
+    }
+
     /// Terms of a chain, of a sum of `k`.
     #[must_use]
     pub const fn block(self, k: u64) -> u64 {

@@ -29,7 +29,7 @@ use plan::Plan;
 /// either end of blocks as long as a window, whose work is O(n) whatever the length. Others take O(n log len). Inputs whose operator is long are stored first.
 /// Scratch: at most three arrays of as many accumulators as there are elements; of windows of fewer than 16 elements none.
 ///
-/// An accumulator has at most four 32-bit words. There are at most 2^32 elements. Outputs may not overlap inputs.
+/// An accumulator has at most four 32-bit words. There are less than 2^32 elements. Outputs may not overlap inputs.
 ///
 /// Source: van Herk, *A fast algorithm for local minimum and maximum filters* (1992); Gil and Werman, *Computing 2-D min, median, and max filters* (1993), for
 /// the scans; NumPy's `sliding_window_view`, pandas' `rolling`.

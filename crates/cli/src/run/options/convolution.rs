@@ -44,7 +44,7 @@ pub(in crate::run) fn padding() -> Arg {
     text(
         "padding",
         "N",
-        "Elements that windows reach beyond either end, as --stride; or `same`, for a result of the image's size: of an even number of taps one more lies behind",
+        "Elements that windows reach beyond either end, as --stride; or `same`, for a result of the image's size where --stride is 1: of an even number of taps one more lies behind",
     )
 }
 
@@ -65,6 +65,9 @@ pub(in crate::run) fn transposed() -> Arg {
 }
 
 pub(in crate::run) fn by_transforms() -> Arg {
-    flag("fft", "By transforms, for large filters: the full convolution of mathematics, or with --padding same its middle")
-        .conflicts_with_all(["stride", "dilation", "border", "groups", "flipped", "transposed", "blocks"])
+    flag(
+        "fft",
+        "By transforms, for one large filter of one channel: the full convolution of mathematics, or with --padding same its middle",
+    )
+    .conflicts_with_all(["stride", "dilation", "border", "groups", "flipped", "transposed", "blocks"])
 }

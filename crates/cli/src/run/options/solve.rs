@@ -5,7 +5,7 @@ use crate::args::PivotsArg;
 use clap::Arg;
 
 pub(in crate::run) fn pivots() -> Arg {
-    choice::<PivotsArg>("pivots", "PIVOTS", "The pivots of the elimination").long("pivoting")
+    choice::<PivotsArg>("pivots", "PIVOTS", "The pivots of the elimination; full ones are for solve and inv").long("pivoting")
 }
 
 pub(in crate::run) fn lower() -> Arg {
@@ -27,6 +27,6 @@ pub(in crate::run) fn permutation() -> Arg {
 pub(in crate::run) fn status() -> Arg {
     path(
         "status",
-        "The .npy file that takes 0 for each sound matrix, and 1 + the step that found a pivot of zero, infinity or NaN for others, u32",
+        "The .npy file that takes 0 for each sound matrix, and 1 + the step that found a pivot of zero, infinity or NaN, for cholesky one that is not positive, for others, u32",
     )
 }

@@ -48,8 +48,12 @@ fn padding(given: Option<&str>, axes: usize) -> Result<Padding> {
         None => Ok(Padding::Default),
         Some("same") => Ok(Padding::Same),
         Some(numbers) => {
-            let wrong =
-                |_| Failure::usage(format!("--padding {numbers} is no number"), "say a number, one to each axis such as 1,2, or `same`");
+            let wrong = |_| {
+                Failure::usage(
+                    format!("--padding {numbers} is no whole number from 0 on"),
+                    "say one, one to each axis such as 1,2, or `same`",
+                )
+            };
             let all = numbers.split(',').map(|n| n.trim().parse().map_err(wrong)).collect::<Result<Vec<u64>>>()?;
             Ok(Padding::By(each(&all, axes, "--padding")?))
         }

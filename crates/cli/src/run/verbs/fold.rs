@@ -73,7 +73,7 @@ pub(super) const VERBS: &[Verb] = &[
     },
     Verb {
         name: "norm",
-        about: "A norm of floats (--ord), or of truth values as zeros and ones, f8",
+        about: "A norm of floats (--ord), or of truth values as zeros and ones, f64",
         example: "--ord inf --in a.npy --out norm.npy",
         inputs: Inputs::ONE,
         options: &[options::ord],
@@ -82,7 +82,7 @@ pub(super) const VERBS: &[Verb] = &[
     },
     Verb {
         name: "mean",
-        about: "The mean of floats, or the share of a bool file's elements that are true, f8; with --exact the sum is exact and the mean rounded once, along --axis too",
+        about: "The mean of floats, or the share of a bool file's elements that are true, f64; with --exact the sum is exact and the mean rounded once, along --axis too",
         example: "--in a.npy --out mean.npy",
         inputs: Inputs::ONE,
         options: &[options::exact, || options::axis().requires("exact")],

@@ -34,7 +34,7 @@ fn transform(args: &RunArgs, inputs: &[Array]) -> Result<Plan> {
             let message = format!("an array of shape {} is not of complex numbers", x.shape_text());
             return Err(Failure::usage(
                 message,
-                "name an array of c8 or c16, or of floats with a last axis of 2; --real takes real numbers",
+                "name an array of complex64 or complex128, or of floats with a last axis of 2; --real takes real numbers",
             ));
         }
         _ => x.shape.clone(),
@@ -46,6 +46,9 @@ fn transform(args: &RunArgs, inputs: &[Array]) -> Result<Plan> {
         (true, false) => Fourier::OfReals(axes),
         (true, true) => {
             let kept = axes.last().map_or(0, |&last| shape[last]);
+            if kept == 1 && args.n.is_none() {
+                return Err(Failure::usage("a spectrum of one number is that of one point or of none", "add --n 1"));
+            }
             Fourier::Reals(args.n.unwrap_or_else(|| 2 * kept.saturating_sub(1)), axes)
         }
     };

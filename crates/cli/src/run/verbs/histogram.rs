@@ -37,6 +37,10 @@ fn histogram(args: &RunArgs, inputs: &[Array]) -> Result<Plan> {
     let arrays = args.inputs.len();
     let (samples, rest) = inputs.split_at(arrays.min(inputs.len()));
     let edges = rest.get(usize::from(args.weights.is_some())..).unwrap_or_default();
+    if let Some((x, of)) = samples.iter().cycle().zip(edges).find(|(x, of)| x.dtype != of.dtype) {
+        let message = format!("the samples are {}, and the edges {}", x.type_name(), of.type_name());
+        return Err(Failure::usage(message, "edges are of the samples' type"));
+    }
     if let Some(other) = samples.iter().find(|x| x.shape != samples[0].shape) {
         let message = format!("the inputs' shapes differ: {} and {}", samples[0].shape_text(), other.shape_text());
         return Err(Failure::failed(message, "a histogram of several arrays takes an element of each"));

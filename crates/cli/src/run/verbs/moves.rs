@@ -3,7 +3,7 @@
 use crate::args::LayoutArg;
 use crate::failure::{Failure, Result};
 use crate::npy::{Array, shape_text};
-use crate::run::elements::{axis, first, of_same_type};
+use crate::run::elements::{axis, first, no_truth, of_same_type};
 use crate::run::options::{self, RunArgs};
 use crate::run::plan::Plan;
 use crate::run::registry::{Inputs, Verb};
@@ -29,6 +29,7 @@ pub(super) const VERBS: &[Verb] = &[
         options: &[options::scattering, options::digits, options::saturate],
         plan: |args, inputs| {
             let of = inputs.get(2).map_or_else(|| first(inputs), Ok)?;
+            no_truth(inputs.get(1), INDICES, "name the array of indices second")?;
             Ok(Plan::new(Call::Scatter(scattering(args, inputs)?), of.shape.clone()).boolean(of.boolean))
         },
         bench: "move/scatter",
@@ -92,12 +93,16 @@ pub(super) const VERBS: &[Verb] = &[
     },
 ];
 
+/// Indices in messages.
+const INDICES: &str = "indices are integers";
+
 fn gather_axis() -> Arg {
     options::axis()
         .help("Take each index along this axis of its line: both arrays have as many lines there; negative ones count from the last")
 }
 
 fn gather(args: &RunArgs, inputs: &[Array]) -> Result<Plan> {
+    no_truth(inputs.get(1), INDICES, "take what is true by `isowarp run select --flags`")?;
     let x = first(inputs)?;
     let at = inputs.get(1).unwrap_or(x);
     let over = match args.axis.map(|a| axis(a, &x.shape)).transpose()? {

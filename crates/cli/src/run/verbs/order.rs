@@ -13,7 +13,7 @@ use isowarp_textbook::{SortVariant, Textbook};
 pub(super) const VERBS: &[Verb] = &[
     Verb {
         name: "sort",
-        about: "Each line along --axis in order; NaN come after all numbers. With --by-key values travel with the keys",
+        about: "Each line along --axis in order; NaN are greater than all numbers. With --by-key values travel with the keys",
         example: "--descending --in a.npy --out falling.npy",
         inputs: Inputs::ONE,
         options: &[

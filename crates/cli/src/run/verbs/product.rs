@@ -2,7 +2,7 @@
 
 use crate::args::BlocksArg;
 use crate::failure::{Failure, Result};
-use crate::npy::Array;
+use crate::npy::{Array, shape_text};
 use crate::run::elements::alike;
 use crate::run::options::{self, RunArgs};
 use crate::run::plan::Plan;
@@ -13,7 +13,7 @@ use isowarp::patterns::{FactorFormat, ProductOrder};
 pub(super) const VERBS: &[Verb] = &[
     Verb {
         name: "gemm",
-        about: "The product of two matrices, of 2 axes, or of batches of matrices, of 3; a third input is added",
+        about: "The product of two matrices, of 2 axes, or of batches of matrices, of 3; a third input is added. All are of one type: f16, f32, f64 or an integer of up to 32 bits",
         example: "--trans-b --in a.npy --in b.npy --out c.npy",
         inputs: Inputs::SEVERAL,
         options: &[options::factor, options::factor_of_addend, options::transposed_a, options::transposed_b, options::blocks],
@@ -77,6 +77,14 @@ fn gemm(args: &RunArgs, inputs: &[Array]) -> Result<Plan> {
     let [a, b, ..] = inputs else { return Err(Failure::usage("gemm takes two inputs", "add --in b.npy")) };
     let ((of_a, [m, k]), (of_b, [terms, n])) = (sides(a, transposed[0], "first")?, sides(b, transposed[1], "second")?);
     fits(k, terms)?;
+    if let (Some(a), Some(b)) = (of_a, of_b)
+        && a != b
+    {
+        return Err(Failure::failed(
+            format!("there are {a} matrices on the left and {b} on the right"),
+            "batches are of one size, or one side is a matrix",
+        ));
+    }
     let shape = of_a.or(of_b).into_iter().chain([m, n]).collect();
     added(inputs, &shape)?;
     let of = Product { shape: [m, n, k], batch: [of_a, of_b], transposed, alpha: None, beta: 0.0, order: ProductOrder::Blocks };
@@ -109,7 +117,7 @@ fn fits(columns: u64, rows: u64) -> Result {
 fn added(inputs: &[Array], shape: &Vec<u64>) -> Result {
     match inputs.get(2) {
         Some(c) if c.shape != *shape => {
-            let message = format!("the third input has shape {}, the product another", c.shape_text());
+            let message = format!("the third input has shape {}, and the product {}", c.shape_text(), shape_text(shape));
             Err(Failure::failed(message, "what is added has the product's shape"))
         }
         _ => Ok(()),

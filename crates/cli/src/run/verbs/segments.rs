@@ -1,9 +1,9 @@
 //! Segments and neighbours.
 
 use crate::args::Side;
-use crate::failure::{Failure, Result};
+use crate::failure::Result;
 use crate::npy::Array;
-use crate::run::elements::{carried, checked, first, order, stays_truth};
+use crate::run::elements::{carried, checked, first, no_truth, order, stays_truth};
 use crate::run::options::{self, RunArgs};
 use crate::run::plan::{Part, Plan};
 use crate::run::registry::{Inputs, Verb};
@@ -55,7 +55,7 @@ pub(super) const VERBS: &[Verb] = &[
     },
     Verb {
         name: "segmented-sort",
-        about: "Each segment in order; NaN come after all numbers. Elements in no segment stay. With --by-key keys, values and offsets",
+        about: "Each segment in order; NaN are greater than all numbers. Elements in no segment stay. With --by-key keys, values and offsets",
         example: "--descending --in a.npy --in offsets.npy --out sorted.npy",
         inputs: Inputs::PAIR.keyed(3),
         options: &[options::descending, options::total_order, options::by_key, options::keys_out],
@@ -85,11 +85,9 @@ pub(super) const VERBS: &[Verb] = &[
     },
 ];
 
-/// The segments that the last input bounds, which is looked at here for truth values alone: to the library they are bytes.
+/// The segments that the last input bounds.
 fn offsets(inputs: &[Array]) -> Result<Over> {
-    if inputs.last().is_some_and(|a| a.boolean) {
-        return Err(Failure::usage("offsets are integers of 32 or 64 bits, not bool", "name the array of offsets last"));
-    }
+    no_truth(inputs.last(), "offsets are integers of 32 or 64 bits", "name the array of offsets last")?;
     Ok(Over::Segments)
 }
 

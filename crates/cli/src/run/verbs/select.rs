@@ -2,7 +2,7 @@
 
 use crate::failure::{Failure, Result};
 use crate::npy::Array;
-use crate::run::elements::{carried, condition, first};
+use crate::run::elements::{carried, condition, first, no_truth};
 use crate::run::options::{self, RunArgs};
 use crate::run::plan::{Part, Plan};
 use crate::run::registry::{Inputs, Verb};
@@ -98,7 +98,10 @@ pub(super) const VERBS: &[Verb] = &[
         example: "--in runs.npy --in lengths.npy --out a.npy",
         inputs: Inputs::TWO,
         options: &[],
-        plan: |_, inputs| Ok(Plan::counted(Call::RunLengthDecode).boolean(first(inputs)?.boolean)),
+        plan: |_, inputs| {
+            no_truth(inputs.get(1), "lengths of runs are integers", "name the array of lengths second")?;
+            Ok(Plan::counted(Call::RunLengthDecode).boolean(first(inputs)?.boolean))
+        },
         bench: "select/decode",
     },
     Verb {

@@ -5,7 +5,7 @@ use crate::args::{OptionKind, StartArg};
 use crate::failure::{Failure, Result};
 use crate::image::grey_png;
 use crate::npy::Array;
-use crate::output::Output;
+use crate::output::{self, Output};
 use crate::progress::Progress;
 use crate::run::open;
 use crate::run::options::{self, RunArgs};
@@ -16,6 +16,7 @@ use isowarp::Device;
 use isowarp::dynamic::{Call, Simulation};
 use isowarp::monte_carlo::{Acceptance, Average, Barrier, Contract, Estimate, Ising, Kind, MonteCarlo as _, Right, Start};
 use isowarp::random::Random;
+use std::io::Write;
 
 pub(super) const VERBS: &[Verb] = &[
     Verb {
@@ -130,6 +131,8 @@ pub(super) fn ising(args: &RunArgs) -> Result {
     let (before, measured, every) = lengths(args);
     let [png, plot, csv] = [&args.png, &args.plot, &args.csv].map(|path| path.as_deref().map(Output::new).transpose());
     let (png, plot, csv) = (png?, plot?, csv?);
+    let spins = Some(&args.output).filter(|path| !path.as_os_str().is_empty()).map(|path| Output::new(path)).transpose()?;
+    output::apart(&[&png, &plot, &csv, &spins].into_iter().flatten().collect::<Vec<_>>())?;
     if measured == 0 && png.is_none() {
         if args.output.as_os_str().is_empty() {
             return Err(Failure::usage("ising has nothing to do", "add --measure, --png or --out"));
@@ -160,23 +163,23 @@ pub(super) fn ising(args: &RunArgs) -> Result {
         let header = ["temperature", "|magnetisation|", "energy", "Binder's cumulant", "heat capacity", "susceptibility"];
         tell(args, &table::table(&header, &[0, 1, 2, 3, 4, 5], &rows))?;
     }
-    if let Some(output) = plot {
-        let drawn = curves::svg(&points)?;
-        output.write(|w| w.write_all(drawn.as_bytes()))?;
-    }
-    if let Some(output) = csv {
-        output.write(|w| w.write_all(lines.as_bytes()))?;
-    }
-    if let (Some(output), Some(spins)) = (png, last) {
-        let drawn = picture(&spins)?;
-        output.write(|w| w.write_all(&drawn))?;
-    }
-    Ok(())
+    let drawn = plot.as_ref().map(|_| curves::svg(&points)).transpose()?.unwrap_or_default();
+    let seen = last.filter(|_| png.is_some()).map(|spins| picture(&spins)).transpose()?.unwrap_or_default();
+    let [mut of_plot, mut of_csv, mut of_png] =
+        [drawn.as_bytes(), lines.as_bytes(), &seen].map(|bytes| move |w: &mut dyn Write| w.write_all(bytes));
+    let all: [(&Option<Output>, &mut output::Body<'_>); 3] = [(&plot, &mut of_plot), (&csv, &mut of_csv), (&png, &mut of_png)];
+    let mut all: Vec<_> = all.into_iter().filter_map(|(output, body)| Some((output.as_ref()?, body))).collect();
+    output::write_all(&mut all)
 }
 
-/// Prints a table, beside an array that goes to standard output.
+/// Prints a table, beside a result that goes to standard output.
 fn tell(args: &RunArgs, text: &str) -> Result {
-    if args.output.as_os_str() == "-" { screen::say_beside(text) } else { screen::say(text) }
+    let files = [&args.png, &args.plot, &args.csv].into_iter().flatten().chain([&args.output]);
+    if files.map(|file| file.as_os_str()).any(|file| file == "-" || file == "/dev/stdout") {
+        screen::say_beside(text)
+    } else {
+        screen::say(text)
+    }
 }
 
 /// The mean, and its error in units of its last two digits.

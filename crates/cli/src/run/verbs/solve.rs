@@ -14,7 +14,7 @@ use isowarp::patterns::solve::SolveKind;
 pub(super) const VERBS: &[Verb] = &[
     Verb {
         name: "solve",
-        about: "The solutions of A x = b: a matrix of 2 axes and a vector or a matrix of columns, or batches of them, of an axis more; f4 or f8",
+        about: "The solutions of A x = b: a matrix of 2 axes and a vector or a matrix of columns, or batches of them, of an axis more; f32 or f64",
         example: "--in a.npy --in b.npy --out x.npy --status status.npy",
         inputs: Inputs::SEVERAL,
         options: &[options::pivots, options::lower, options::upper, options::unit, options::status],
@@ -23,7 +23,7 @@ pub(super) const VERBS: &[Verb] = &[
     },
     Verb {
         name: "lu",
-        about: "The factors of matrices with their rows in the order of the pivots, P A = L U: L is below the diagonal, without its ones; f4 or f8",
+        about: "The factors of matrices with their rows in the order of the pivots, P A = L U: L is below the diagonal, without its ones; f32 or f64",
         example: "--in a.npy --out lu.npy --permutation rows.npy",
         inputs: Inputs::ONE,
         options: &[options::pivots, options::permutation, options::status],
@@ -32,7 +32,7 @@ pub(super) const VERBS: &[Verb] = &[
     },
     Verb {
         name: "cholesky",
-        about: "The lower factor of symmetric positive definite matrices, A = L L'; the lower triangle is read; f4 or f8",
+        about: "The lower factor of symmetric positive definite matrices, A = L L'; the lower triangle is read; f32 or f64",
         example: "--in a.npy --out l.npy",
         inputs: Inputs::ONE,
         options: &[options::status],
@@ -41,7 +41,7 @@ pub(super) const VERBS: &[Verb] = &[
     },
     Verb {
         name: "inv",
-        about: "The inverses of square matrices; f4 or f8",
+        about: "The inverses of square matrices; f32 or f64",
         example: "--in a.npy --out inverse.npy",
         inputs: Inputs::ONE,
         options: &[options::pivots, options::status],
@@ -50,7 +50,7 @@ pub(super) const VERBS: &[Verb] = &[
     },
     Verb {
         name: "det",
-        about: "The determinants of square matrices; f4 or f8",
+        about: "The determinants of square matrices; f32 or f64",
         example: "--in a.npy --out det.npy",
         inputs: Inputs::ONE,
         options: &[options::pivots],
@@ -94,7 +94,9 @@ fn alone(args: &RunArgs, inputs: &[Array], kind: SolveKind, parts: &'static [Par
 }
 
 fn solve(args: &RunArgs, inputs: &[Array]) -> Result<Plan> {
-    let [_, b] = inputs else { return Err(Failure::usage("solve takes two inputs", "add --in b.npy")) };
+    let [_, b] = inputs else {
+        return Err(Failure::usage(format!("solve takes two inputs, not {}", inputs.len()), "name a matrix and its right-hand sides"));
+    };
     let (batch, n) = square(inputs)?;
     of_types(args.verb.name, inputs, &WIDE_FLOATS)?;
     // Right-hand sides of a batch have its axis; one alone is a vector.

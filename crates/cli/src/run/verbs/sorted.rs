@@ -3,7 +3,7 @@
 use crate::args::Side;
 use crate::failure::{Failure, Result};
 use crate::npy::Array;
-use crate::run::elements::{alike, first, order, order_of, ty};
+use crate::run::elements::{alike, first, no_truth, order, order_of, ty};
 use crate::run::options::{self, RunArgs};
 use crate::run::plan::{Part, Plan};
 use crate::run::registry::{Inputs, Verb};
@@ -31,6 +31,7 @@ pub(super) const VERBS: &[Verb] = &[
         options: &[options::descending, options::total_order],
         plan: |args, inputs| {
             let (a, ..) = two(args, inputs)?;
+            no_truth(inputs.get(2), "ranks are integers", "name the array of ranks third")?;
             Ok(Plan::new(Call::CoRanks(order(args)), inputs.get(2).unwrap_or(a).shape.clone()))
         },
         bench: "merge/co_ranks",

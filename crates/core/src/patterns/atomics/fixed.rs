@@ -59,9 +59,10 @@ impl<B: Histogram, I: IndexElement> Sources<'_, B, I> {
         let (indices, values) = (self.indices.slice(range.clone())?, self.values.slice(range)?);
         let inputs = (&indices, &values, scalar(self.scale));
         let c = collect(self.device, "scatter_fixed", &inputs)?;
+        let targets = to.len();
         let func = graph::trace(c.params.clone(), || {
             let (to, x, scale): (Expr<I::Reg>, Expr<f32>, Expr<f32>) = Source::exprs(&inputs, &mut 0);
-            vec![target_word(to).value(), part((x * scale).round_ties_even().cast()).value()]
+            vec![target_word(to, targets).value(), part((x * scale).round_ties_even().cast()).value()]
         })?;
         let numerics = self.device.numerics();
         check_ops(self.device, "scatter_fixed", numerics, &[&func])?;

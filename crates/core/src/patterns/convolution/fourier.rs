@@ -95,7 +95,10 @@ impl<I, J, T> FourierConvolution<I, J, T> {
             return fail("filter", format!("{} axes, and the image has {}", filter.rank, image.rank));
         }
         if (self.filter.channels, self.filter.batch) != (1, 1) {
-            return fail("filter", "one filter of one channel is transformed".to_owned());
+            return fail(
+                "filter",
+                format!("one filter of one channel is transformed, and there are {} of {}", self.filter.batch, self.filter.channels),
+            );
         }
         let mut axes = [Axis { points: 1, first: 0, kept: 1 }; MAX_AXES];
         let mut all = self.planes();

@@ -221,7 +221,7 @@ impl<B: ExactSums, T: Count + IndexScalar> Offsets<'_, B, T> {
         // The number of offsets up to an element's index is one more than that of its segment.
         let bounds = offsets.map(|o| o.min(T::from_bits64(NUMBERED)).cast::<u32>());
         let labels = device.upper_bound(bounds, counting(n)).run()?;
-        sums.by_labels(n, (&labels, |label| label - 1u32), groups, None, &out)
+        sums.by_labels(n, (&labels, |label| label - 1u32), &sums.limbs(groups)?, None, &out)
     }
 }
 
@@ -274,9 +274,11 @@ impl<B: ExactSums, J: Numbers<B>> ExactDomain<B> for Keys<J> {
             }
         };
         let begins = (&keys, array(&keys), index()).map(|(key, all, i)| select(starts(Expr::eq, all, key, i), 1u32, 0u32));
+        // Memory that there may not be comes before the first output.
+        let limbs = sums.limbs(n)?;
         let labels = device.scan(begins, Sum).run()?;
         device.unique(&keys).by(Expr::eq).write_to((found, count))?;
-        sums.by_labels(n, (&labels, |label| label - 1u32), n, Some(count), &out)
+        sums.by_labels(n, (&labels, |label| label - 1u32), &limbs, Some(count), &out)
     }
 }
 
@@ -306,6 +308,7 @@ impl<B: ExactSums, I: Input<B>, O: Terms<I::Exprs>> Sums<'_, B, I, O> {
         if n > most {
             return Err(Error::TooLarge { what: "elements of exact sums", requested: n, limit: most });
         }
+        O::FORM.check("exact sums", sums)?;
         check_index(&self.c, n)?;
         let func = graph::trace(self.collect(0)?.params, || vec![self.term(&mut 0)])?;
         check_ops(self.device, PATTERN, self.device.numerics(), &[&func])?;
@@ -362,23 +365,22 @@ impl<B: ExactSums, I: Input<B>, O: Terms<I::Exprs>> Sums<'_, B, I, O> {
         self.round(&limbs, Divisor::One(if self.of.is_mean() { lines.n as u32 } else { 1 }), None, &out)
     }
 
-    /// One sum a label, and where a number of sums is given as many as that.
+    /// One sum a label in this memory, and where a number of sums is given as many as that.
     fn by_labels<L: Fn(Expr<u32>) -> Expr<u32>>(
         &self,
         n: u64,
         (labels, label): (&Buffer<B, u32>, L),
-        groups: u64,
+        limbs: &[Buffer<B, u32>],
         count: Option<&Buffer<B, u32>>,
         out: &Buffer<B, O::Sum>,
     ) -> Result<()> {
+        let (device, groups) = (self.device, out.len());
         if groups == 0 {
             return Ok(());
         }
-        let device = self.device;
-        let limbs = self.limbs(groups)?;
-        self.add(n, (labels, &label), groups, &limbs)?;
+        self.add(n, (labels, &label), groups, limbs)?;
         if !self.of.is_mean() {
-            return self.round(&limbs, Divisor::One(1), count, out);
+            return self.round(limbs, Divisor::One(1), count, out);
         }
         let counts = device.buffer(groups)?;
         let c = collect(device, PATTERN, &labels)?;
@@ -389,7 +391,7 @@ impl<B: ExactSums, I: Input<B>, O: Terms<I::Exprs>> Sums<'_, B, I, O> {
             let task = HistogramTask { func, n, bins: groups, sum, clears: true, numerics };
             device.run(&task, &c.leaves, &[counts.out()])?;
         }
-        self.round(&limbs, Divisor::Each(&counts), count, out)
+        self.round(limbs, Divisor::Each(&counts), count, out)
     }
 
     /// Adds every element to the sum that its label names.

@@ -153,10 +153,12 @@ pub(super) fn check_shape(shape: &[u64], points: u64) -> Result<()> {
 pub(super) fn lines_along(shape: &[u64], axes: &[usize]) -> Result<Vec<Lines>> {
     let mut seen = vec![false; shape.len()];
     for &axis in axes {
-        if seen.get_mut(axis).is_none_or(|seen| core::mem::replace(seen, true)) {
-            let reason = format!("axes {axes:?} of an array of {} dimensions", shape.len());
-            return Err(Error::InvalidArgument { what: PATTERN, reason });
-        }
+        let reason = match seen.get_mut(axis).map(|seen| core::mem::replace(seen, true)) {
+            None => format!("axes {axes:?} of an array of {} dimensions", shape.len()),
+            Some(true) => format!("axis {axis} is named twice"),
+            Some(false) => continue,
+        };
+        return Err(Error::InvalidArgument { what: PATTERN, reason });
     }
     axes.iter().rev().map(|&axis| Lines::along(shape, axis)).collect()
 }
@@ -164,7 +166,7 @@ pub(super) fn lines_along(shape: &[u64], axes: &[usize]) -> Result<Vec<Lines>> {
 /// Fails where a device does not transform these lines.
 pub(super) fn check_lines<B: Fft>(device: &B, dtype: DType, lines: &Lines) -> Result<()> {
     check_points(device, dtype, lines.n)?;
-    check_size(device, dtype, lines.n * lines.inner)
+    check_size(device, dtype, lines.n.saturating_mul(lines.inner))
 }
 
 /// Fails where an output of so many floats is too short, elsewhere, or overlaps the input.

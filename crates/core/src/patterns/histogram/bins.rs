@@ -141,8 +141,10 @@ pub(crate) struct Ruled<I, R> {
 
 impl<I, R: Sample> Ruled<I, R> {
     pub(crate) fn new(inputs: I, bounds: [&str; 2], bins: u32, stored: DType, flow: bool) -> Result<Self> {
+        // Refuses numbers of bins that are none, before edges are made of them.
+        let rule = rule_of_text::<R>(bounds, bins, stored)?;
         let least = flow.then(|| R::least_of_text(bounds, bins, stored)).transpose()?;
-        Ok(Self { inputs, rule: rule_of_text::<R>(bounds, bins, stored)?, bins, least })
+        Ok(Self { inputs, rule, bins, least })
     }
 }
 

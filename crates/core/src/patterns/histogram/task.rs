@@ -44,6 +44,17 @@ impl HistogramSum {
         }
     }
 
+    /// Fails for more sums than have words that 32 bits number, as kernels number them.
+    ///
+    /// # Errors
+    /// [`Error::TooLarge`].
+    pub fn check(self, what: &'static str, sums: u64) -> Result<()> {
+        match u64::from(u32::MAX) / self.words(4) {
+            limit if sums > limit => Err(Error::TooLarge { what, requested: sums, limit }),
+            _ => Ok(()),
+        }
+    }
+
     /// Whether sums are kept as whole numbers of many words until they are rounded.
     #[must_use]
     pub const fn is_exact(self) -> bool {
@@ -299,4 +310,19 @@ fn round<B: Run<MapTask>, W: Exact, T: Element>(device: &B, limbs: &Buffer<B, u3
 pub(crate) fn words_as<B: Backend, W: Element>(words: &Buffer<B, u32>) -> Result<Buffer<B, W>> {
     let each = W::DTYPE.size_bytes() / 4;
     Buffer::from_raw(words.device(), words.raw().clone(), words.offset() / each, words.len() / each)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sums_have_no_more_words_than_32_bits_number() {
+        let all = [(HistogramSum::Word, 1), (HistogramSum::Wide, 2), (HistogramSum::Exact, 11), (HistogramSum::ExactWide, 68)];
+        for (sum, words) in all {
+            let limit = u64::from(u32::MAX) / words;
+            assert_eq!(sum.check("sums", limit), Ok(()));
+            assert_eq!(sum.check("sums", limit + 1), Err(Error::TooLarge { what: "sums", requested: limit + 1, limit }));
+        }
+    }
 }

@@ -50,11 +50,11 @@ pub(crate) fn copy<B: Run<LayoutTask>, T: Element>(
         return Ok(());
     }
     let (low, high) = LayoutTask::source_reach(axes);
-    let (first, last) = (i128::from(from) + low, i128::from(from) + high);
-    let end = i128::from(to) + LayoutTask::destination_reach(axes);
+    let (first, last) = (i128::from(from).saturating_add(low), i128::from(from).saturating_add(high));
+    let end = i128::from(to).saturating_add(LayoutTask::destination_reach(axes));
     let outside = |what, first: i128, last: i128, len| {
         let cut = |v: i128| u64::try_from(v.max(0)).unwrap_or(u64::MAX);
-        Err(Error::OutOfRange { what, start: cut(first), end: cut(last + 1), len })
+        Err(Error::OutOfRange { what, start: cut(first), end: cut(last.saturating_add(1)), len })
     };
     if first < 0 || last >= i128::from(x.len()) {
         return outside("elements of the input", first, last, x.len());

@@ -164,10 +164,11 @@ impl LayoutTask {
     /// The lowest and the highest element of the source that is read, relative to its offset.
     pub(super) fn source_reach(axes: &[Axis]) -> (i128, i128) {
         let ends = axes.iter().filter(|a| a.n > 0).map(|a| i128::from(a.n - 1) * i128::from(a.from));
-        ends.fold((0, 0), |(low, high), e| (low + e.min(0), high + e.max(0)))
+        ends.fold((0i128, 0i128), |(low, high), e| (low.saturating_add(e.min(0)), high.saturating_add(e.max(0))))
     }
 
     pub(super) fn destination_reach(axes: &[Axis]) -> i128 {
-        axes.iter().filter(|a| a.n > 0).map(|a| i128::from(a.n - 1) * i128::from(a.to)).sum()
+        let ends = axes.iter().filter(|a| a.n > 0).map(|a| i128::from(a.n - 1).saturating_mul(a.to.into()));
+        ends.fold(0, i128::saturating_add)
     }
 }

@@ -26,7 +26,7 @@ fn word_count<B: Backend, T: Element>(out: &Buffer<B, T>) -> Result<u32> {
 fn place<I: IndexScalar>(i: Expr<I>, targets: Expr<u32>) -> Expr<u32> {
     // A negative index is a word above all that are not.
     let named = if I::DTYPE == DType::I32 { targets.min(1 << 31) } else { targets };
-    let word = target_word(i);
+    let word = target_word(i, 0);
     select(word.lt(named), word, targets)
 }
 

@@ -121,10 +121,13 @@ impl<B: Move + Run<ScatterFromTask>, I: Scalar, T: Scalar> Sources<B, I, T> {
 type Bits<B, W> = Sources<B, u32, W>;
 
 impl<B: Move + Run<ScatterFromTask>, I: IndexScalar, T: Scalar> Sources<B, I, T> {
-    /// The last source of each target stays.
-    pub(super) fn store_last<O: Element<Reg = T>>(&self, device: &B, out: &Buffer<B, O>) -> Result<()> {
+    /// The last source of each target stays; a target without sources stays as it is, or gets a value.
+    pub(super) fn store_last<O: Element<Reg = T>>(&self, device: &B, out: &Buffer<B, O>, others: Option<O>) -> Result<()> {
         let values = Elsewhere::of(device, self.pattern, self.leaves(device)?, self.result(1))?;
         let last = self.chosen(device, ScatterOp::Max, -1, out.len())?;
+        if let Some(value) = others {
+            device.fill(out, value)?;
+        }
         match O::DTYPE.size_bytes() {
             4 => fetch_last::<B, u32>(device, &values, &last, &raw_as(out)?),
             8 => fetch_last::<B, u64>(device, &values, &last, &raw_as(out)?),
@@ -135,12 +138,17 @@ impl<B: Move + Run<ScatterFromTask>, I: IndexScalar, T: Scalar> Sources<B, I, T>
         }
     }
 
-    /// Stored where no two have one target. Kernels store words: of narrower elements the last source is looked for first.
-    pub(super) fn store<O: Element<Reg = T>>(&self, device: &B, out: &Buffer<B, O>) -> Result<()> {
-        match O::DTYPE.size_bytes() {
-            4 => self.bits::<u32>(device)?.scatter(device, ScatterOp::Store, out),
-            8 => self.bits::<u64>(device)?.scatter(device, ScatterOp::Store, out),
-            _ => self.store_last(device, out),
+    /// Stored where no two have one target; a target without sources stays as it is, or gets a value. Kernels store words: of narrower elements the last source
+    /// is looked for first.
+    pub(super) fn store<O: Element<Reg = T>>(&self, device: &B, out: &Buffer<B, O>, others: Option<O>) -> Result<()> {
+        let size = O::DTYPE.size_bytes();
+        if let Some(value) = others.filter(|_| size >= 4) {
+            device.fill(out, value)?;
+        }
+        match size {
+            4 => self.bits::<u32>(device, out.len())?.scatter(device, ScatterOp::Store, out),
+            8 => self.bits::<u64>(device, out.len())?.scatter(device, ScatterOp::Store, out),
+            _ => self.store_last(device, out, others),
         }
     }
 
@@ -148,7 +156,7 @@ impl<B: Move + Run<ScatterFromTask>, I: IndexScalar, T: Scalar> Sources<B, I, T>
     fn chosen(&self, device: &B, op: ScatterOp, none: i32, targets: u64) -> Result<Buffer<B, i32>> {
         let chosen = device.buffer::<i32>(targets)?;
         device.fill(&chosen, none)?;
-        let positions = self.with(device, &index(), |i, _, position| (target_word(i), position))?;
+        let positions = self.with(device, &index(), |i, _, position| (target_word(i, targets), position))?;
         positions.scatter(device, op, &chosen)?;
         Ok(chosen)
     }
@@ -165,9 +173,9 @@ impl<B: Move + Run<ScatterFromTask>, I: IndexScalar, T: Scalar> Sources<B, I, T>
         }
     }
 
-    /// As bits of four bytes, or of eight.
-    fn bits<W: Scalar>(&self, device: &B) -> Result<Bits<B, W>> {
-        self.map(device, |i, value| (target_word(i), value.bitcast::<W>()))
+    /// As bits of four bytes, or of eight, for so many targets.
+    fn bits<W: Scalar>(&self, device: &B, targets: u64) -> Result<Bits<B, W>> {
+        self.map(device, |i, value| (target_word(i, targets), value.bitcast::<W>()))
     }
 }
 
@@ -177,24 +185,29 @@ impl<B: Move + Run<ScatterFromTask>, I: IndexScalar, T: Element<Reg = T> + Scala
     where
         T: Num,
     {
+        let targets = out.len();
         let (sums, least) = (matches!(op, ScatterOp::Sum | ScatterOp::Sub), op == ScatterOp::Min);
         let negate = op == ScatterOp::Sub;
         match (T::DTYPE, sums) {
             (DType::F32, true) => {
                 let flip = if negate { 1 << 31 } else { 0 };
-                let bits = self.bits::<u32>(device)?.map(device, |i, bits| (i, bits ^ flip))?;
+                let bits = self.bits::<u32>(device, targets)?.map(device, |i, bits| (i, bits ^ flip))?;
                 add_exactly::<B, u32>(device, (&bits.c, bits.func, self.n), &raw_as(out)?)
             }
             (DType::F64, true) => {
                 let flip = if negate { 1 << 63 } else { 0 };
-                let bits = self.bits::<u64>(device)?.map(device, |i, bits| (i, bits ^ flip))?;
+                let bits = self.bits::<u64>(device, targets)?.map(device, |i, bits| (i, bits ^ flip))?;
                 add_exactly::<B, u64>(device, (&bits.c, bits.func, self.n), &raw_as(out)?)
             }
-            (DType::F32, false) => by_keys(device, &self.bits::<u32>(device)?, op, |x| key_of_f32(x, least), f32_of_key, &raw_as(out)?),
-            (DType::F64, false) => by_keys(device, &self.bits::<u64>(device)?, op, |x| key_of_f64(x, least), f64_of_key, &raw_as(out)?),
-            (DType::I32 | DType::U32, _) => self.bits::<u32>(device)?.integers(device, op, out),
+            (DType::F32, false) => {
+                by_keys(device, &self.bits::<u32>(device, targets)?, op, |x| key_of_f32(x, least), f32_of_key, &raw_as(out)?)
+            }
+            (DType::F64, false) => {
+                by_keys(device, &self.bits::<u64>(device, targets)?, op, |x| key_of_f64(x, least), f64_of_key, &raw_as(out)?)
+            }
+            (DType::I32 | DType::U32, _) => self.bits::<u32>(device, targets)?.integers(device, op, out),
             _ => {
-                let bits = self.bits::<u64>(device)?;
+                let bits = self.bits::<u64>(device, targets)?;
                 match bits.integers(device, op, out) {
                     Err(Error::Unsupported { capability: Capability::Atomics64, .. }) => {
                         let turned = if T::DTYPE == DType::I64 { 1 << 63 } else { 0 };
@@ -242,6 +255,7 @@ impl<B: Move + Run<ScatterFromTask>, W: Scalar> Bits<B, W> {
         W: Element<Reg = W>,
     {
         let sum = if W::TY.words() == 1 { HistogramSum::Word } else { HistogramSum::Wide };
+        sum.check("targets of a sum", out.len())?;
         let (func, numerics) = (Arc::clone(&self.func), device.numerics());
         let task = HistogramTask { func, n: self.n, bins: out.len(), sum, clears: false, numerics };
         Run::<HistogramTask>::run(device, &task, &self.c.leaves, &[out.out()])

@@ -55,13 +55,15 @@ pub(super) fn scatter_floats<B: Move, T: Element, I: IndexElement>(
     }
 }
 
-/// The target that an index names, as a word; any that is not below their number is none, of which there are less than 2^31.
-pub(crate) fn target_word<I: IndexScalar>(i: Expr<I>) -> Expr<u32> {
+/// The target that an index names, as a word, of so many, at most 2^32 - 1; any that is not below their number is none.
+pub(crate) fn target_word<I: IndexScalar>(i: Expr<I>, targets: u64) -> Expr<u32> {
     if I::TY.words() == 2 {
         let wide = if I::TY == Ty::U64 { i.same_as::<u64>() } else { i.bitcast::<u64>() };
         return select((wide >> 32).eq(0), wide.cast::<u32>(), u32::MAX);
     }
-    i.bitcast::<u32>()
+    let word = i.bitcast::<u32>();
+    // A negative index is a word from 2^31 on, which names a target where there are more.
+    if I::TY == Ty::I32 && targets > 1 << 31 { select(word.lt(1u32 << 31), word, u32::MAX) } else { word }
 }
 
 /// Floats as bits.
@@ -77,7 +79,7 @@ where
     let c = collect(device, "scatter_reduce", &(indices, values))?;
     let func = graph::trace(c.params.clone(), || {
         let (to, bits): (Expr<I::Reg>, Expr<W>) = crate::input::Source::exprs(&(indices, values), &mut 0);
-        vec![target_word(to).value(), if negate { bits ^ lit(W::SIGN) } else { bits }.value()]
+        vec![target_word(to, out.len()).value(), if negate { bits ^ lit(W::SIGN) } else { bits }.value()]
     })?;
     add_exactly(device, (&c, Arc::new(func), indices.len()), out)
 }
@@ -85,11 +87,7 @@ where
 /// Adds the bits of floats that an operator gives, behind their target, to what is there.
 pub(super) fn add_exactly<B: Move, W: Exact>(device: &B, (c, func, n): (&Collector<B>, Arc<Func>, u64), out: &Buffer<B, W>) -> Result<()> {
     let (targets, words) = (out.len(), W::words());
-    // Words have 32-bit indices.
-    let limit = u64::from(u32::MAX) / words;
-    if targets > limit {
-        return Err(Error::TooLarge { what: "targets of exact sums", requested: targets, limit });
-    }
+    W::SUM.check("targets of exact sums", targets)?;
     let sums: Buffer<B, u32> = device.buffer(targets * words)?;
     let parts = || (0..targets).step_by(W::IN_A_MAP as usize).map(|at| at..targets.min(at + W::IN_A_MAP));
     // The element that is already there is the first summand.
@@ -184,7 +182,7 @@ fn in_halves<B: Move, W: Element<Reg = W> + Scalar, I: IndexElement>(
     let found = device.copy(&before)?;
     scatter_to(device, Some(&high), indices, &found, op)?;
     let of_found = |(i, high, found): (Expr<I::Reg>, Expr<u32>, ArrayExpr<u32>)| {
-        let target = target_word(i);
+        let target = target_word(i, to.len());
         select(found.at(target).eq(high), target, u32::MAX)
     };
     let among = device.map((indices, &high, array(&found)), of_found)?;
@@ -193,4 +191,30 @@ fn in_halves<B: Move, W: Element<Reg = W> + Scalar, I: IndexElement>(
     scatter_to(device, Some(&low), &among, &rest, op)?;
     let joined = |(high, low): (Expr<u32>, Expr<u32>)| ((high.cast::<u64>() << 32) | low.cast::<u64>()).same_as::<W>();
     device.map_into((&found, &rest), joined, to)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ir::Evaluator;
+
+    #[test]
+    fn a_negative_index_names_no_target_however_many_there_are() {
+        let of = |func: &Func, i: u64| {
+            let mut e = Evaluator::new(func);
+            e.eval_one(&[i]);
+            e.result(0)[0]
+        };
+        for targets in [5, 1 << 31, (1 << 31) + 16, u64::from(u32::MAX)] {
+            let (narrow, wide) =
+                (crate::ir::trace(|i: Expr<i32>| target_word(i, targets)), crate::ir::trace(|i: Expr<i64>| target_word(i, targets)));
+            let (narrow, wide) = (narrow.expect("an operator"), wide.expect("an operator"));
+            for i in [0, 4, i64::from(i32::MAX)] {
+                assert_eq!([of(&narrow, i as u64), of(&wide, i as u64)], [i as u64; 2], "{i} of {targets}");
+            }
+            for i in [-1, i64::from(i32::MIN), i64::from(i32::MIN) + 7] {
+                assert!(of(&narrow, u64::from(i as u32)) >= targets && of(&wide, i as u64) >= targets, "{i} of {targets}");
+            }
+        }
+    }
 }

@@ -60,7 +60,7 @@ pub(super) fn scatter<B: Move, T: Element, I: IndexElement>(
 ) -> Result<()> {
     let out = &out.slice(..out.len().min(MOST))?;
     let Some(values) = values else {
-        let positions = Sources::<B, u32, u32>::new(device, "scatter", &(indices, index()), |(at, i)| (target_word(at), i))?;
+        let positions = Sources::<B, u32, u32>::new(device, "scatter", &(indices, index()), |(at, i)| (target_word(at, out.len()), i))?;
         return positions.scatter(device, op, out);
     };
     match T::DTYPE.size_bytes() {
@@ -83,6 +83,6 @@ where
     Expr<W>: core::ops::Sub<Output = Expr<W>>,
 {
     let values: Buffer<B, W> = raw_as(values)?;
-    let sources = Sources::<B, u32, W>::new(device, "scatter", &(indices, &values), |(at, x)| (target_word(at), x))?;
+    let sources = Sources::<B, u32, W>::new(device, "scatter", &(indices, &values), |(at, x)| (target_word(at, out.len()), x))?;
     sources.integers(device, op, out)
 }

@@ -144,8 +144,7 @@ impl<B: Move, V: Values<B, Out: Stored>, H: Numbers<B, Element: IndexElement>> A
         if !something {
             return Ok(());
         }
-        device.fill(&target, <V::Out as TypedOutputs>::First::zeroed())?;
-        sources.store(device, &target)
+        sources.store(device, &target, Some(<V::Out as TypedOutputs>::First::zeroed()))
     }
 }
 
@@ -196,6 +195,10 @@ impl<B: Move> Arrays<B> for Packing<'_, B> {
     }
 
     fn write(&self, device: &B, out: &Buffer<B, u32>) -> Result<()> {
+        let (requested, limit) = (self.0.len(), 1 << 32);
+        if requested > limit {
+            return Err(Error::TooLarge { what: "bytes that are packed", requested, limit });
+        }
         let word = |(x, i): (ArrayExpr<u32>, Expr<u32>)| {
             let byte = |k: u32| (x.at(i * 4 + k) & 0xFFu32) << (8 * k);
             byte(0) | byte(1) | byte(2) | byte(3)

@@ -130,7 +130,7 @@ impl<B: Move, S: ScatterSources<B>> Meeting<B, S> for Last {
         if checked {
             check_operand(device, PATTERN, &sources.indices(device)?, out.len())?;
         }
-        if something { sources.store_last(device, out) } else { Ok(()) }
+        if something { sources.store_last(device, out, None) } else { Ok(()) }
     }
 }
 
@@ -156,7 +156,7 @@ impl<B: Move, S: ScatterSources<B>> Meeting<B, S> for Unique {
         if checked {
             sources.check_unique(device, out.len())?;
         }
-        sources.store(device, out)
+        sources.store(device, out, None)
     }
 }
 

@@ -13,6 +13,8 @@ use crate::ir::{self, Expr, Func, Param, Traced};
 use std::sync::Arc;
 
 const PATTERN: &str = "gemm";
+/// Terms of a fixed-point sum, none of which is above 2^37: they are added in 64 bits.
+const MOST_FIXED: u64 = 1 << 26;
 
 /// A matrix that is added to a product.
 #[derive(Clone, Copy, Debug)]
@@ -395,7 +397,7 @@ where
             Ok([a, b])
         };
         if !matches!(self.order, ProductOrder::Blocks | ProductOrder::Chain) && T::DTYPE != DType::F32 {
-            let reason = format!("{:?} is an order of sums of f32, and these are of {}", self.order, T::DTYPE);
+            let reason = format!("{} is one of sums of f32, and these are of {}", self.order.name(), T::DTYPE);
             return Err(Error::InvalidArgument { what: "order of a product", reason });
         }
         let [a, b] = factors(self.order, &c.leaves)?;
@@ -467,6 +469,9 @@ where
             if side > u64::from(u32::MAX) {
                 return Err(Error::TooLarge { what: "rows, columns, terms or products", requested: side, limit: u32::MAX.into() });
             }
+        }
+        if self.is_fixed() && k > MOST_FIXED {
+            return Err(Error::TooLarge { what: "terms of a fixed-point sum", requested: k, limit: MOST_FIXED });
         }
         let steps = self.layout.steps([batch, m, n])?;
         let too_large = || Error::TooLarge { what: "elements of a product", requested: u64::MAX, limit: u64::MAX - 1 };

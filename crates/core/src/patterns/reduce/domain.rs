@@ -172,13 +172,14 @@ impl<B: Run<ReduceTask> + Run<MapTask>> Domain<Reducing, B> for Along {
         let lines = Lines::along(&self.shape, self.axis)?;
         let mut c = collect_lines(call.device, "reduce", &call.inputs, &lines)?;
         let load = if I::Exprs::INDEXED {
-            // An index is one in the line. Elements that 32 bits do not number are refused.
+            // An index is one in the line. Elements that 32 bits do not number are refused; 2^32 are one line.
             let place = (scalar(lines.inner.max(1) as u32), scalar(lines.n.max(1) as u32));
+            let whole = lines.n > u32::MAX.into();
             place.collect(&mut c)?;
             let inputs = |next: &mut u16| {
                 let candidate = call.inputs.exprs(next);
                 let (inner, n) = Source::exprs(&place, next);
-                candidate.reindexed(|i| i / inner % n)
+                candidate.reindexed(|i| if whole { i } else { i / inner % n })
             };
             Arc::new(ir::pack(c.params.clone(), || inputs(&mut 0))?)
         } else {

@@ -152,7 +152,6 @@ impl<'a, B: Backend> Call<'a, B> {
             return self.run_rows(lines, prepare);
         }
         self.checked(n, |device, task, leaves, outs| {
-            prepare()?;
             let place = |dtype: DType| {
                 let bytes = task.elements() * dtype.size_bytes();
                 Ok(Out { raw: device.allocate_bytes(bytes.next_multiple_of(4))?, dtype, offset: 0 })
@@ -161,11 +160,12 @@ impl<'a, B: Backend> Call<'a, B> {
             let mut rows = Vec::with_capacity(leaves.len());
             for leaf in leaves {
                 let Leaf::Elements { dtype, .. } = leaf else { continue };
-                let row = place(*dtype)?;
-                transposed(device, [outer, n, inner], leaf, &row)?;
-                rows.push(element(&row));
+                rows.push((leaf, place(*dtype)?));
             }
             let sorted = outs.iter().map(|out| place(out.dtype)).collect::<Result<Vec<_>>>()?;
+            prepare()?;
+            rows.iter().try_for_each(|(leaf, row)| transposed(device, [outer, n, inner], leaf, row))?;
+            let rows: Vec<_> = rows.iter().map(|(_, row)| element(row)).collect();
             device.run(&task, &rows, &sorted)?;
             sorted.iter().zip(outs).try_for_each(|(rows, out)| transposed(device, [outer, inner, n], &element(rows), out))
         })

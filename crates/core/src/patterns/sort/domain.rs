@@ -15,6 +15,7 @@ use crate::input::{Elements, Input as _, Values};
 use crate::patterns::layout::LayoutTask;
 use crate::patterns::map::collect;
 use crate::patterns::{Lines, MapTask};
+use core::cell::Cell;
 
 /// Domain of a sort: all keys, by their bits or by a comparator, lines, segments, or the first ones. `I` are the keys, `W` is what travels.
 pub trait SortDomain<B: Backend, I: Elements<B>, W: Travels<B>>: Sized {
@@ -313,6 +314,13 @@ fn lines_in_place<'d, B: Run<SortTask> + Run<MapTask>, K: Element, W: TravelsInP
         Some(values) => sort.values(values)?.keys_to(keys)?.payload_to(values)?,
         None => sort.keys_to(keys)?,
     };
-    enqueue(sort, lines, &|| compared.prepare_in_place(device))?;
-    compared.restore(device, keys)
+    let prepared = Cell::new(false);
+    let enqueued = enqueue(sort, lines, &|| {
+        compared.prepare_in_place(device)?;
+        prepared.set(true);
+        Ok(())
+    });
+    // Keys get their signs back, also where there was no memory to sort them.
+    let restored = if prepared.get() { compared.restore(device, keys) } else { Ok(()) };
+    enqueued.and(restored)
 }

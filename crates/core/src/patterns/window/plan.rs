@@ -4,7 +4,7 @@ use super::{PATTERN, Window, count};
 use crate::backend::{Backend, Leaf, Out};
 use crate::call::{Accumulate, Described, Finish};
 use crate::element::{DType, Ty};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::input::{Collector, Input, Outputs, index, require, scalar};
 use crate::ir::graph::{self, Value};
 use crate::ir::{self, Accumulator, BinOp, Expr, Func, Node, Param, Traced as _, lit};
@@ -67,6 +67,10 @@ where
         require(device, PATTERN, out.dtype)?;
     }
     check_ops(device, PATTERN, device.numerics(), &[&load, &combine, &finish])?;
+    let (requested, limit) = (lines.elements(), u32::MAX.into());
+    if requested > limit {
+        return Err(Error::TooLarge { what: "elements of windows", requested, limit });
+    }
     check_aliasing(PATTERN, &c.leaves, lines.elements(), &outs, false)?;
     let types = load.result_types();
     let long = load.nodes.len() > SHORT;
