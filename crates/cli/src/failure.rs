@@ -175,6 +175,9 @@ fn advice(e: &Error, on_cpu: bool) -> Option<&'static str> {
             "ask for no more than the limit"
         }
         Error::OutOfMemory { .. } | Error::TooLarge { .. } => elsewhere("use a smaller array, or `--backend cpu`", "use a smaller array"),
+        Error::LengthMismatch { what: "channels of a filter" | "filters of a transposed convolution", .. } => {
+            "give filters of the image's channels, or of those of one of the --groups"
+        }
         Error::LengthMismatch { .. } => "give arrays of as many elements as are expected",
         Error::BufferTooSmall { .. } | Error::Aliasing { .. } => "give an output of its own that holds the result",
         Error::OutOfRange { .. } => "ask for elements that are there",
@@ -187,6 +190,12 @@ fn advice(e: &Error, on_cpu: bool) -> Option<&'static str> {
         Error::NotSorted { .. } => "sort it first with `isowarp run sort`, --descending if it is used so",
         Error::Empty { .. } => "give an array with elements, or an operator with an identity such as sum",
         Error::InvalidArgument { what: "identity", .. } => "name the value that leaves others as they are, such as 0 for x+y and 1 for x*y",
+        Error::InvalidArgument { what: "factors of a product" | "order of a product" | "the array that is added to a product", .. } => {
+            "convert the arrays first, such as `isowarp run map --op x --dtype f32 --in a.npy --out b.npy`"
+        }
+        Error::InvalidArgument { what: "filter", .. } => {
+            "name the image first, the filter second; --padding adds to the image, and without --fft there may be several filters"
+        }
         Error::InvalidArgument { .. } => "correct it; --help says what is taken",
         Error::DeviceLost { .. } => elsewhere("run it again, or use `--backend cpu`", "run it again"),
         Error::Compile { .. } | Error::Driver { .. } => {

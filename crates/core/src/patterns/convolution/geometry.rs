@@ -153,7 +153,7 @@ impl Geometry {
                 WindowAxis { n, taps, out, stride: 1, dilation: dilation[k], before, spacing: stride[k] }
             } else {
                 let out = of_axis.windows(n).ok_or_else(|| {
-                    let reason = format!("{} elements where it is dilated, and the image has {} with its padding", span + 1, n + padding);
+                    let reason = format!("it is {} long with its dilation, and the image {} with its padding", span + 1, n + padding);
                     invalid("filter", reason)
                 })?;
                 WindowAxis { n, taps, out, stride: stride[k], dilation: dilation[k], before: before as i64, spacing: 1 }
