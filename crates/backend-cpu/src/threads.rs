@@ -26,10 +26,13 @@ pub(crate) fn start() -> usize {
     rayon::current_num_threads()
 }
 
-/// As many as rayon would start.
+/// The most threads: each has a stack and a state of its own.
+const MOST: usize = 1024;
+
+/// As many as rayon would start, up to a limit.
 fn wanted() -> usize {
     let named = std::env::var("RAYON_NUM_THREADS").ok().and_then(|n| n.parse().ok()).filter(|&n| n > 0);
-    named.unwrap_or_else(|| available_parallelism().map_or(1, usize::from))
+    named.unwrap_or_else(|| available_parallelism().map_or(1, usize::from)).min(MOST)
 }
 
 /// A thread that waits for what rayon wants done on it, and ends where that never comes.

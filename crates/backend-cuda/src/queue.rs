@@ -10,7 +10,7 @@ use isowarp_core::error::{Error, Result};
 use parking_lot::Mutex;
 use std::collections::VecDeque;
 use std::fmt;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// The commands of one stream.
 #[derive(Debug, Default)]
@@ -18,6 +18,8 @@ pub(crate) struct Queue {
     /// Whether there is anything below.
     some: AtomicBool,
     state: Mutex<State>,
+    /// Commands that failed.
+    failures: AtomicU64,
 }
 
 #[derive(Debug, Default)]
@@ -44,6 +46,16 @@ impl Queue {
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
         !self.some.load(Ordering::Acquire)
+    }
+
+    /// Counts a command that failed, also one that did not wait here.
+    pub(crate) fn count_failure(&self) {
+        self.failures.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Returns how many commands have failed: after each, memory may not hold what was to come from it and from those behind it.
+    pub(crate) fn failures(&self) -> u64 {
+        self.failures.load(Ordering::Relaxed)
     }
 
     /// Puts a command behind the others, and those at the front that need not wait on the stream, whose context is current.
@@ -89,6 +101,7 @@ impl Queue {
 
     fn run(&self, state: &mut State, raw: CUstream, command: Command) {
         if let Err(error) = (command.run)(raw) {
+            self.count_failure();
             state.failed.get_or_insert(error);
             state.waiting.clear();
         }
@@ -100,5 +113,20 @@ impl Queue {
         let failed = state.failed.take();
         self.some.store(!state.waiting.is_empty(), Ordering::Release);
         failed.map_or(Ok(()), Err)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_that_fails_is_told_once_and_counted() {
+        let (queue, raw) = (Queue::default(), std::ptr::null_mut());
+        let failed = || Error::Compile { kernel: "k".to_owned(), log: "it is refused".to_owned() };
+        assert_eq!((queue.push(raw, None, |_| Ok(())), queue.failures()), (Ok(()), 0));
+        assert_eq!((queue.push(raw, None, move |_| Err(failed())), queue.failures()), (Err(failed()), 1));
+        assert_eq!((queue.drain(raw), queue.push(raw, None, |_| Ok(())), queue.failures()), (Ok(()), Ok(()), 1));
+        assert!(queue.is_empty());
     }
 }

@@ -5,7 +5,7 @@ use crate::driver::{check, error};
 use crate::memory::Buffer;
 use crate::pinned::{Mark, Pinned};
 use crate::stream::Stream;
-use crate::transfer::{self, host_len, start_read};
+use crate::transfer::{self, host_len, read_into};
 use cudarc::driver::sys::{self, CUresult, CUstream};
 use isowarp_core::backend::ReadFuture;
 use isowarp_core::error::Result;
@@ -52,9 +52,12 @@ impl Pending {
         let device = stream.device();
         device.bind()?;
         let len = host_len(len)?;
-        let Ok((mark, piece)) = start_read(stream, from, len) else {
+        // Errors of what waits are told once, and so by whoever hears them.
+        stream.ready()?;
+        let Ok(piece) = device.pinned.take(device, len) else {
             return Ok(None);
         };
+        let (mark, piece) = read_into(stream, from, len, piece)?;
         let raw = stream.ready()?;
         let pending = Self { copy: Some((mark, piece)), len, shared: Arc::default(), device: Arc::clone(device) };
         let data = Arc::into_raw(Arc::clone(&pending.shared)).cast_mut().cast();

@@ -96,7 +96,8 @@ impl Stream {
 
     /// Runs a command on the stream behind what waits, at once or later. The context is current.
     pub(crate) fn enqueue(&self, run: impl FnOnce(CUstream) -> Result<()> + Send + 'static) -> Result<()> {
-        if self.0.queue.is_empty() { run(self.0.raw) } else { self.0.queue.push(self.0.raw, None, run) }
+        let queue = &self.0.queue;
+        if queue.is_empty() { run(self.0.raw).inspect_err(|_| queue.count_failure()) } else { queue.push(self.0.raw, None, run) }
     }
 
     /// Runs the launch of a kernel likewise, when the kernel is there.
@@ -108,7 +109,12 @@ impl Stream {
             return if self.0.device.may_wait() { Ok(()) } else { queue.drain(self.0.raw) };
         }
         queue.drain(self.0.raw)?;
-        run(self.0.raw)
+        run(self.0.raw).inspect_err(|_| queue.count_failure())
+    }
+
+    /// Commands of the stream that failed.
+    pub(crate) fn failures(&self) -> u64 {
+        self.0.queue.failures()
     }
 
     /// Waits until everything that was enqueued is done.

@@ -21,8 +21,8 @@ pub(crate) fn upload(stream: &Stream, dst: &Buffer, offset: u64, data: &[u8]) ->
     device.bind()?;
     let start = Instant::now();
     for part in data.chunks(CHUNK) {
-        let piece = device.pinned.take(device, part.len())?;
         let raw = stream.ready()?;
+        let piece = device.pinned.take(device, part.len())?;
         // SAFETY: the piece has at least the part's length, is ours alone, and is kept until the mark is passed; the span was
         // checked.
         let status = unsafe {
@@ -63,10 +63,22 @@ pub(crate) fn read_blocking(stream: &Stream, src: &Buffer, offset: u64, len: u64
 }
 
 /// Enqueues a copy of `len` checked bytes at `from` to page-locked memory. The context is current.
-pub(crate) fn start_read(stream: &Stream, from: CUdeviceptr, len: usize) -> Result<(Mark, Pinned)> {
+fn start_read(stream: &Stream, from: CUdeviceptr, len: usize) -> Result<(Mark, Pinned)> {
     let device = stream.device();
-    let raw = stream.ready()?;
-    let piece = device.pinned.take(device, len)?;
+    stream.ready()?;
+    read_into(stream, from, len, device.pinned.take(device, len)?)
+}
+
+/// The same to a piece of it that holds as many bytes.
+pub(crate) fn read_into(stream: &Stream, from: CUdeviceptr, len: usize, piece: Pinned) -> Result<(Mark, Pinned)> {
+    let device = stream.device();
+    let raw = match stream.ready() {
+        Ok(raw) => raw,
+        Err(error) => {
+            device.pinned.give(piece);
+            return Err(error);
+        }
+    };
     // SAFETY: the piece has at least `len` bytes and stays ours until the mark is passed; the caller checked the span.
     let status = unsafe { sys::cuMemcpyDtoHAsync_v2(piece.as_mut_ptr().cast(), from, len, raw) };
     if let Err(error) = check("cuMemcpyDtoHAsync", status) {

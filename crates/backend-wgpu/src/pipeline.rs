@@ -222,15 +222,16 @@ impl Pipelines {
         let immediates = if params == ParamsVia::Immediates { interface.params_bytes } else { 0 };
         let (context_of, layout_of) = (context.clone(), Arc::clone(&layout));
         let size = interface.workgroup_size;
-        let work = move || {
-            let context = context_of;
+        let of_text = (name.clone(), entry.clone());
+        let sealed = move |context: &Context| {
+            let (name, entry) = &of_text;
             let seal = context.seal.as_ref().map(|options| SealOptions {
                 indices,
                 driver_bounds: own && options.driver_bounds,
                 zeroes: if own { Zeroes::Nobody } else { options.zeroes },
                 ..*options
             });
-            let words = seal.map(|options| parsed.seal(&entry, &options)).transpose()?;
+            let words = seal.map(|options| parsed.seal(entry, &options)).transpose()?;
             if let (Some(limit), Some(words)) = (context.longest_kernel(), &words) {
                 let needed = seal::words::written_out(words);
                 log::debug!("{name} has {needed} instructions, written out");
@@ -239,6 +240,13 @@ impl Pipelines {
                     return Err(Error::Unsupported { pattern: "kernel", capability, device: context.device_name() });
                 }
             }
+            Ok(words)
+        };
+        // A refusal for its length is an error of the call itself, which does nothing then.
+        let measured = context.longest_kernel().map(|_| sealed(context)).transpose()?;
+        let work = move || {
+            let context = context_of;
+            let words = measured.map_or_else(|| sealed(&context), Ok)?;
             let sealed_in = clock();
             let pipeline = context
                 .guarded("create_compute_pipeline", 0, || {

@@ -41,7 +41,8 @@ impl Failure {
         let text = text.strip_prefix("error: ")?;
         let (what, more) = text.split_once("\n\n").unwrap_or((text, ""));
         // The command as far as it is known: after "Usage:", up to its options, or else as it was typed.
-        let typed = || std::iter::once("isowarp".to_owned()).chain(std::env::args().skip(1).take(2)).collect::<Vec<_>>().join(" ");
+        let words = || std::env::args_os().skip(1).take(2).map(|word| word.to_string_lossy().into_owned());
+        let typed = || std::iter::once("isowarp".to_owned()).chain(words()).collect::<Vec<_>>().join(" ");
         let usage = more.split_once("Usage: ").map_or_else(typed, |(_, usage)| usage.to_owned());
         let command: Vec<&str> = usage.split_whitespace().take_while(|word| !word.starts_with(['-', '[', '<', '.'])).collect();
         let verb = command.get(2).and_then(|name| registry::all().find(|verb| command[1] == "run" && verb.name == *name));

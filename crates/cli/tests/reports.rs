@@ -101,3 +101,14 @@ fn validate_reports_as_json() {
     assert!(stdout(&table).contains("memory"), "{}", stdout(&table));
     assert_eq!(isowarp(&["validate", "--quick", "--full"]).status.code(), Some(2), "one or the other");
 }
+
+#[test]
+fn a_bench_that_measures_nothing_fails_and_draws_nothing() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let plot = dir.path().join("plot.svg");
+    fs::write(&plot, "as it was").expect("a file");
+    let run = isowarp(&["bench", "copy", "--sizes", "2^45", "--backend", "cpu", "--plot", plot.to_str().expect("text")]);
+    assert_eq!(run.status.code(), Some(1));
+    assert!(stderr(&run).contains("nothing was measured: copy of"), "{}", stderr(&run));
+    assert_eq!(fs::read_to_string(&plot).expect("the file"), "as it was");
+}

@@ -219,3 +219,14 @@ fn pictures_and_tables_have_places_of_their_own() {
     assert!(run.stdout.starts_with(b"\x89PNG") && stderr(&run).contains("energy"), "{}", stderr(&run));
     assert!(fs::read_to_string(&one).expect("the table").starts_with("temperature,"));
 }
+
+#[test]
+fn arguments_that_are_no_text_are_refused_as_others_are() {
+    use std::os::unix::ffi::OsStrExt as _;
+    for args in
+        [&[b"image".as_slice(), b"\xff"][..], &[b"\xff"], &[b"run", b"\xff\xfe"], &[b"image", b"--in=\xff.png", b"box", b"--size", b"x"]]
+    {
+        let run = command().args(args.iter().map(|arg| std::ffi::OsStr::from_bytes(arg))).output().expect("the command starts");
+        assert_eq!(run.status.code(), Some(2), "{args:?}: {}", stderr(&run));
+    }
+}

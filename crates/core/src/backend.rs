@@ -132,7 +132,8 @@ pub enum Leaf<R> {
 
 impl<R: RawBuffer> Leaf<R> {
     /// The place among `leaves` of the elements that are this array's at the same indices, if there is one: an operator that was given its own
-    /// element has the neighbours that its group of elements was given. The array holds all `n` of the task, and 32 bits number them.
+    /// element has the neighbours that its group of elements was given. The array holds all `n` of the task, and 32 bits number them. Narrower types than
+    /// words are widened by what they are, so they are the same.
     #[must_use]
     pub fn twin(&self, leaves: &[Self], n: u64) -> Option<u8> {
         let Self::Array { raw, dtype, offset, len } = self else { return None };
@@ -141,7 +142,7 @@ impl<R: RawBuffer> Leaf<R> {
         }
         let is = |leaf: &Self| {
             matches!(leaf, Self::Elements { raw: of, dtype: as_, offset: at, stride: 1 }
-                if of.same(raw) && at == offset && as_.size_bytes() == dtype.size_bytes())
+                if of.same(raw) && at == offset && (as_ == dtype || as_.size_bytes() == dtype.size_bytes() && as_.size_bytes() >= 4))
         };
         leaves.iter().position(is).and_then(|leaf| u8::try_from(leaf).ok())
     }

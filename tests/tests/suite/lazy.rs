@@ -1,6 +1,7 @@
 //! Inputs that never lie in memory against the same patterns over arrays, and what bad input gets. On every device.
 
 use crate::common::{each, mt19937};
+use isowarp::ir::ArrayExpr;
 use isowarp::prelude::*;
 use isowarp::{Device, Error};
 
@@ -218,5 +219,23 @@ fn inputs_that_do_not_fit_are_refused_and_nothing_is_written() {
         assert!(matches!(d.scan(&x, Sum).by_key(permuted(&out, &x)).write_to(&out), Err(Error::Aliasing { .. })));
         assert_eq!((out.read_blocking().unwrap(), places.read_blocking().unwrap()), (vec![7; 100], vec![7; 100]));
         assert_eq!(x.read_blocking().unwrap(), (1..=100).collect::<Vec<u32>>());
+    });
+}
+
+#[test]
+fn elements_and_an_array_of_another_type_over_them_are_not_one() {
+    each(|d| {
+        let signed = d.upload(&[-1i8; 9]).unwrap();
+        let plain: Buffer<Device, u8> = Buffer::from_raw(d, signed.raw().clone(), signed.offset(), 9).unwrap();
+        let of = |(x, i, all): (Expr<i32>, Expr<u32>, ArrayExpr<u8>)| (all.at(i - 1), x);
+        let (left, own) = d.map((&signed, index(), array(&plain)), of).unwrap();
+        assert_eq!(left.read_blocking().unwrap(), [0, 255, 255, 255, 255, 255, 255, 255, 255]);
+        assert_eq!(own.read_blocking().unwrap(), [-1; 9]);
+        let halves = d.upload(&[half::f16::from_f32(-1.5); 9]).unwrap();
+        let words: Buffer<Device, u16> = Buffer::from_raw(d, halves.raw().clone(), halves.offset(), 9).unwrap();
+        let of = |(x, i, all): (Expr<f32>, Expr<u32>, ArrayExpr<u16>)| (all.at(i - 1), x);
+        let (left, own) = d.map((&halves, index(), array(&words)), of).unwrap();
+        assert_eq!(left.read_blocking().unwrap()[1..], [0xbe00; 8]);
+        assert_eq!(own.read_blocking().unwrap(), [-1.5; 9]);
     });
 }

@@ -28,9 +28,28 @@ const CONSTANTS: usize = 16;
 /// The scratch of one stream.
 #[derive(Debug, Default)]
 pub(crate) struct Scratch {
-    slots: Mutex<[Option<Buffer>; USES]>,
+    kept: Mutex<Kept>,
+}
+
+/// Memory that is kept, by its purpose and by its contents.
+#[derive(Debug, Default)]
+struct Kept {
+    slots: [Option<Buffer>; USES],
     /// Most recently made last.
-    constants: Mutex<Vec<(Vec<u8>, Buffer)>>,
+    constants: Vec<(Vec<u8>, Buffer)>,
+    /// Failures of the stream before it was made.
+    failures: u64,
+}
+
+impl Kept {
+    /// Forgets everything where a command has failed: memory may not hold what kernels leave there.
+    fn sound(&mut self, cuda: &Cuda) -> &mut Self {
+        let failures = cuda.stream().failures();
+        if failures != self.failures {
+            *self = Self { failures, ..Self::default() };
+        }
+        self
+    }
 }
 
 impl Scratch {
@@ -41,8 +60,8 @@ impl Scratch {
 
     /// The memory of at least `bytes` bytes, likewise.
     pub(crate) fn buffer(&self, cuda: &Cuda, of: Use, bytes: u64) -> Result<Buffer> {
-        let mut slots = self.slots.lock();
-        let slot = &mut slots[of as usize];
+        let mut kept = self.kept.lock();
+        let slot = &mut kept.sound(cuda).slots[of as usize];
         if let Some(buffer) = slot
             && buffer.size_bytes() >= bytes
         {
@@ -65,7 +84,8 @@ impl Scratch {
 
     /// A small table in device memory, uploaded at its first use.
     pub(crate) fn constant(&self, cuda: &Cuda, bytes: &[u8]) -> Result<Buffer> {
-        let mut constants = self.constants.lock();
+        let mut kept = self.kept.lock();
+        let constants = &mut kept.sound(cuda).constants;
         if let Some((_, buffer)) = constants.iter().find(|(known, _)| known == bytes) {
             return Ok(buffer.clone());
         }

@@ -130,6 +130,10 @@ impl Backend for Wgpu {
         let faults = &self.shared.context.faults;
         self.settle()?;
         let outcome = faults.check();
+        if outcome.is_err() {
+            // State that kernels leave for the next ones may have been dropped with the work that failed.
+            self.patterns().forget();
+        }
         faults.clear();
         outcome
     }

@@ -173,7 +173,9 @@ impl<'a> Operands<'a> {
             all.signature.outs.push(OutKind { slot, dtype: out.dtype, vector, windows: 1, each: 0 });
         }
         all.leaves(limits, params, aligned_lines, elements)?;
-        all.signature.aligned = aligned_lines && all.signature.leaves.iter().any(|leaf| matches!(leaf, LeafKind::Index(_)));
+        // Windows of one to three elements begin anywhere.
+        let whole = all.most(limits, true) >= elements.min(4);
+        all.signature.aligned = whole && aligned_lines && all.signature.leaves.iter().any(|leaf| matches!(leaf, LeafKind::Index(_)));
         Ok(all)
     }
 
@@ -364,15 +366,21 @@ impl<'a> Operands<'a> {
             || s.leaves.iter().any(|l| matches!(l, LeafKind::Vector { slot: k, .. } if *k == slot))
     }
 
-    /// The most elements that one dispatch can see, a multiple of `multiple` where it is not everything. Inputs and outputs are taken
-    /// to have the same indices.
-    pub(super) fn span(&self, limits: Limits, elements: u64, multiple: u64, outputs: bool) -> u64 {
+    /// The most elements that windows of the inputs, or of the outputs too, hold.
+    fn most(&self, limits: Limits, outputs: bool) -> u64 {
         let mut most = u64::from(u32::MAX >> 1);
         for p in self.places.iter().filter(|p| p.whole.is_none() && p.stride != 0 && (outputs || !p.output)) {
             let step = p.size.saturating_mul(p.stride.unsigned_abs());
             // Room for the part of a window before its first element, and for the padding of its last vector.
             most = most.min(limits.window_bytes.saturating_sub(limits.align + 32) / step);
         }
+        most
+    }
+
+    /// The most elements that one dispatch can see, a multiple of `multiple` where it is not everything. Inputs and outputs are taken
+    /// to have the same indices.
+    pub(super) fn span(&self, limits: Limits, elements: u64, multiple: u64, outputs: bool) -> u64 {
+        let most = self.most(limits, outputs);
         // Below that few elements, of a kernel whose neighbours share values of their index: windows begin at multiples of four all the same.
         let few = if self.signature.aligned { most / 4 * 4 } else { 1 };
         if most >= elements { elements } else { Some(most / multiple * multiple).filter(|&n| n > 0).unwrap_or(few).max(1) }

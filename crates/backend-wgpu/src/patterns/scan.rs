@@ -333,7 +333,8 @@ impl Single {
         let blocks = lines * tiles;
         let mut kept = scan.wgpu.patterns().single.lock();
         // A total and a fold to a tile, each word of an accumulator in 64 bits or two halves.
-        let single = Self::fresh(kept.take(), scan.wgpu, 2 * blocks * u64::from(Accumulator::new(scan.task.parts()).words()) * 8)?;
+        let bytes = 2 * blocks * u64::from(Accumulator::new(scan.task.parts()).words()) * 8;
+        let single = Self::ready(kept.take(), scan.wgpu, bytes, 1)?.next();
         let patience = scan.wgpu.patterns().patience().unwrap_or(PATIENCE);
         let words = [n as u32, 1, tiles as u32, blocks as u32, 0, 0, tiles as u32, single.epoch, patience];
         let mut launch = Launch::new(line * n, &words);
@@ -352,17 +353,22 @@ impl Single {
         Ok(())
     }
 
-    /// The status words, at least as many bytes, with a number that no earlier launch had.
-    pub(super) fn fresh(kept: Option<Self>, wgpu: &Wgpu, bytes: u64) -> Result<Self> {
-        let usable = kept.filter(|s| s.status.size_bytes() >= bytes && s.epoch < LAST_EPOCH);
+    /// The status words, at least as many bytes, with numbers left for so many launches.
+    pub(super) fn ready(kept: Option<Self>, wgpu: &Wgpu, bytes: u64, launches: u64) -> Result<Self> {
+        let usable = kept.filter(|s| s.status.size_bytes() >= bytes && u64::from(s.epoch) + launches <= u64::from(LAST_EPOCH));
         if let Some(s) = usable {
-            return Ok(Self { epoch: s.epoch + 1, ..s });
+            return Ok(s);
         }
         let bytes = bytes.next_power_of_two();
-        let made = Self { tickets: wgpu.allocate_bytes(TICKETS_BYTES)?, status: wgpu.allocate_bytes(bytes)?, epoch: 1 };
+        let made = Self { tickets: wgpu.allocate_bytes(TICKETS_BYTES)?, status: wgpu.allocate_bytes(bytes)?, epoch: 0 };
         wgpu.clear(&made.tickets, 0, 4)?;
         wgpu.clear(&made.status, 0, bytes)?;
         Ok(made)
+    }
+
+    /// The same with a number that no earlier launch had.
+    pub(super) fn next(self) -> Self {
+        Self { epoch: self.epoch + 1, ..self }
     }
 }
 

@@ -83,28 +83,36 @@ impl Run<SelectTask> for Wgpu {
         if windows > MOST_WINDOWS {
             return Err(Error::TooLarge { what: "windows of a selection", requested: windows, limit: MOST_WINDOWS });
         }
+        // A window hands on its counts in memory that all selections share: none of another thread comes between, and it stays the same memory.
+        let mut kept = self.patterns().single.lock();
+        let mut single = Single::ready(kept.take(), self, state_bytes(task, form.tiles(step.min(task.n))), windows)?;
         for window in 0..windows {
             let first = window * step;
             let span = Span::of(first, step.min(task.n - first));
-            one(self, task, &kernel, (&operands, limits), form, (window, window + 1 == windows, span))?;
+            single = single.next();
+            one(self, &single, &kernel, (&operands, limits), form, (window, window + 1 == windows, span))?;
         }
+        // After an error it is not known whether the tickets were drawn, so nothing is kept.
+        *kept = Some(single);
         Ok(())
     }
+}
+
+/// Bytes of the states of so many tiles: a total and a fold to each, each word in 64 bits or two halves.
+fn state_bytes(task: &SelectTask, tiles: u64) -> u64 {
+    2 * tiles * task.kind.counters() as u64 * 8
 }
 
 /// One dispatch, over one window of the inputs.
 fn one(
     wgpu: &Wgpu,
-    task: &SelectTask,
+    single: &Single,
     kernel: &Kernel,
     (operands, limits): (&Operands<'_>, Limits),
     form: Form,
     (window, ends, span): (u64, bool, Span),
 ) -> Result<()> {
     let tiles = form.tiles(span.len);
-    let mut kept = wgpu.patterns().single.lock();
-    // A total and a fold to a tile, each word in 64 bits or two halves.
-    let single = Single::fresh(kept.take(), wgpu, 2 * tiles * task.kind.counters() as u64 * 8)?;
     // There is no other form, so that tests that ask for one get this.
     let patience = wgpu.patterns().patience().filter(|_| !wgpu.patterns().never_looks_back()).unwrap_or(PATIENCE);
     let words = [span.len as u32, tiles as u32, tiles as u32, single.epoch, patience, window as u32, ends.into()];
@@ -113,11 +121,7 @@ fn one(
     for buffer in [&single.tickets, &single.status] {
         launch.bindings.push(Binding { buffer, offset_bytes: 0, size_bytes: buffer.size_bytes() });
     }
-    // After an error it is not known whether the tickets were drawn, so nothing is kept.
-    wgpu.launch(kernel, &launch, tiles + u64::from(form.served))?;
-    drop(launch);
-    *kept = Some(single);
-    Ok(())
+    wgpu.launch(kernel, &launch, tiles + u64::from(form.served))
 }
 
 /// 32-bit words of an element's values.

@@ -72,6 +72,13 @@ pub(crate) fn bench(args: &BenchArgs) -> Result {
         }
     }
     drop(progress);
+    if rows.is_empty() {
+        let why = left_out.first().map_or("there is no device", String::as_str);
+        return Err(Failure::failed(
+            format!("nothing was measured: {}", why.lines().next().unwrap_or_default()),
+            "ask for smaller --sizes",
+        ));
+    }
     if let Some(output) = plot {
         let svg = plot::svg(&rows)?;
         output.write(|w| w.write_all(svg.as_bytes()))?;

@@ -146,6 +146,11 @@ impl<'a> Walk<'a> {
         if self.frame.is_some() || size.contains(&0) || planes.len() != usize::from(*count) || planes.is_empty() || !fine {
             return Err("its header is damaged".to_owned());
         }
+        // Decoders that others use read brightness at least as finely sampled as colours.
+        if planes.iter().any(|p| p[1] > planes[0][1] || p[2] > planes[0][2]) {
+            let all: Vec<String> = planes.iter().map(|p| format!("{}x{}", p[1], p[2])).collect();
+            return Err(format!("its colours are sampled more finely than its brightness ({}), which is not supported", all.join(", ")));
+        }
         let units = [0, 1].map(|axis| size[axis].div_ceil(8 * most[axis]));
         let components = planes.iter().map(|&[id, h, v]| {
             let unit = [h, v];
@@ -154,6 +159,12 @@ impl<'a> Walk<'a> {
             let mut nonzero = Vec::new();
             if progressive {
                 let words = padded[0] * padded[1];
+                let (bytes, available) = (8 * words as u64, isowarp::Cpu::available_bytes().map_or(u64::MAX, |bytes| bytes / 4));
+                if bytes > available {
+                    return Err(format!(
+                        "the image takes {bytes} bytes of memory while its blocks are looked at, and may take {available}"
+                    ));
+                }
                 nonzero.try_reserve_exact(words).map_err(|e| e.to_string())?;
                 nonzero.resize(words, 0);
             }

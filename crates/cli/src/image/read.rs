@@ -238,6 +238,7 @@ fn tiff_file(bytes: &[u8]) -> Read_<Picture> {
             *density = f64::from(n) / f64::from(d);
         }
     }
+    tiff_of_a_kind(&mut pages)?;
     let inks = matches!(pages.colortype().map_err(damaged)?, tiff::ColorType::CMYK(_));
     let lost = beside::tiff(&mut pages);
     let mut has_more = false;
@@ -254,6 +255,35 @@ fn tiff_file(bytes: &[u8]) -> Read_<Picture> {
         picture.metadata.lost.push("the ICC profile, which is of four inks".to_owned());
     }
     Ok(picture)
+}
+
+/// Refuses what the decoder passes over: pixels that it would take for others.
+fn tiff_of_a_kind(pages: &mut tiff::decoder::Decoder<Cursor<&[u8]>>) -> Read_<()> {
+    let mut number = |tag| pages.find_tag_unsigned::<u32>(tag).map_err(damaged);
+    let (planes, rows, height) = (number(Tag::PlanarConfiguration)?, number(Tag::TileLength)?, number(Tag::ImageLength)?.unwrap_or(0));
+    let (order, packing) = (number(Tag::FillOrder)?, number(Tag::Compression)?);
+    let more = pages.find_tag_unsigned_vec::<u32>(Tag::ExtraSamples).map_err(damaged)?.unwrap_or_default();
+    let cut = planes == Some(2) && rows.is_some_and(|rows| rows > 0 && !height.is_multiple_of(rows));
+    for (is_so, why) in [
+        (order == Some(2), "the bits of its bytes come in reverse (FillOrder 2)"),
+        (more.contains(&1), "its colours are multiplied by their alpha (ExtraSamples 1)"),
+        (cut, "its tiles are of one channel each, and its height is no multiple of theirs"),
+    ] {
+        if is_so {
+            return Err(Refused::Other(why.to_owned(), "convert it first, for instance `magick in.tiff out.png`"));
+        }
+    }
+    if packing.is_none_or(|packing| packing == 1) && rows.is_none() {
+        let mut list = |tag| pages.find_tag_unsigned_vec::<u64>(tag).map_err(damaged).map(Option::unwrap_or_default);
+        let (found, bits) = (list(Tag::StripByteCounts)?.iter().sum::<u64>(), list(Tag::BitsPerSample)?);
+        let width = list(Tag::ImageWidth)?.first().copied().unwrap_or(0);
+        let bits = if bits.is_empty() { 1 } else { bits.iter().sum() };
+        let expected = width.saturating_mul(bits).div_ceil(8).saturating_mul(height.into());
+        if found < expected {
+            return Err(Refused::Damaged(format!("its strips hold {found} bytes, and its pixels take {expected}")));
+        }
+    }
+    Ok(())
 }
 
 fn gif_file(bytes: &[u8]) -> Read_<Picture> {
@@ -299,15 +329,39 @@ mod tests {
 
     /// A TIFF file of zeros in one strip: 8 bits a pixel, without compression.
     fn tiff_of_zeros(width: u32, height: u32) -> Vec<u8> {
+        tiff_of(width, height, width * height, &[])
+    }
+
+    /// The same with other bytes of the strip, and with more tags in its order.
+    fn tiff_of(width: u32, height: u32, strip: u32, more: &[(u16, u32)]) -> Vec<u8> {
         const FIRST: u32 = 256;
-        let entries = [(256u16, width), (257, height), (258, 8), (259, 1), (262, 1), (273, FIRST), (278, height), (279, width * height)];
+        let mut entries = vec![(256u16, width), (257, height), (258, 8), (259, 1), (262, 1), (273, FIRST), (278, height), (279, strip)];
+        entries.extend(more);
+        entries.sort_unstable();
         let mut bytes = [b"II*\0".as_slice(), &8u32.to_le_bytes(), &(entries.len() as u16).to_le_bytes()].concat();
         for (tag, value) in entries {
-            bytes.extend([tag.to_le_bytes(), 4u16.to_le_bytes()].concat());
+            // Words, but for kinds of samples, which have half as many bits.
+            let kind: u16 = if tag == 338 { 3 } else { 4 };
+            bytes.extend([tag.to_le_bytes(), kind.to_le_bytes()].concat());
             bytes.extend([1u32.to_le_bytes(), value.to_le_bytes()].concat());
         }
         bytes.resize((FIRST + width * height) as usize, 0);
         bytes
+    }
+
+    #[test]
+    fn tiff_files_whose_pixels_would_be_taken_for_others_are_refused() {
+        let why = |file: Vec<u8>| decoded(&file).map_or_else(|e| e.about("it").to_string(), |_| "it is read".to_owned());
+        assert_eq!(why(tiff_of(40, 30, 1200, &[])), "it is read");
+        for (file, words) in [
+            (tiff_of(40, 30, 1200, &[(266, 2)]), "FillOrder 2"),
+            (tiff_of(40, 30, 1200, &[(338, 1)]), "ExtraSamples 1"),
+            (tiff_of(40, 30, 1100, &[]), "its strips hold 1100 bytes, and its pixels take 1200"),
+            (tiff_of(40, 30, 1200, &[(284, 2), (322, 16), (323, 16)]), "no multiple of theirs"),
+        ] {
+            let found = why(file);
+            assert!(found.contains(words), "{words}: {found}");
+        }
     }
 
     #[test]

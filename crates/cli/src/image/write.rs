@@ -10,6 +10,8 @@ use std::path::Path;
 
 /// Quality of JPEG files that are written, 1 to 100.
 const JPEG_QUALITY: u8 = 92;
+/// Bytes of EXIF metadata that a JPEG file's one segment of it has room for.
+const LONGEST_EXIF: usize = 65_527;
 
 /// The format that the output's name asks for.
 pub(super) fn format(path: &Path) -> Result<ImageFormat> {
@@ -52,7 +54,8 @@ fn name(format: ImageFormat) -> &'static str {
 /// Returns what there is beside the pixels that a file of this format won't say, as a warning.
 pub(super) fn warning(p: &Picture, format: ImageFormat) -> Option<String> {
     let (icc, exif, resolution) = match format {
-        ImageFormat::Png | ImageFormat::Jpeg => (true, true, true),
+        ImageFormat::Jpeg => (true, p.metadata.exif.as_ref().is_none_or(|exif| exif.len() <= LONGEST_EXIF), true),
+        ImageFormat::Png => (true, true, true),
         ImageFormat::Tiff => (true, false, false),
         ImageFormat::WebP => (true, true, false),
         _ => (false, false, false),
@@ -86,15 +89,15 @@ fn through(p: &Picture, out: &mut Cursor<Vec<u8>>, format: ImageFormat) -> ::ima
             if let Some(resolution) = p.metadata.resolution {
                 encoder.set_pixel_density(resolution.jpeg());
             }
-            write(p, encoder)
+            write(p, encoder, LONGEST_EXIF)
         }
-        ImageFormat::Tiff => write(p, TiffEncoder::new(out)),
-        ImageFormat::Bmp => write(p, BmpEncoder::new(out)),
-        _ => write(p, WebPEncoder::new_lossless(out)),
+        ImageFormat::Tiff => write(p, TiffEncoder::new(out), usize::MAX),
+        ImageFormat::Bmp => write(p, BmpEncoder::new(out), usize::MAX),
+        _ => write(p, WebPEncoder::new_lossless(out), usize::MAX),
     }
 }
 
-fn write(p: &Picture, mut encoder: impl ImageEncoder) -> ::image::ImageResult<()> {
+fn write(p: &Picture, mut encoder: impl ImageEncoder, longest_exif: usize) -> ::image::ImageResult<()> {
     let color = match (p.channels, p.deep) {
         (1, false) => ExtendedColorType::L8,
         (2, false) => ExtendedColorType::La8,
@@ -109,7 +112,7 @@ fn write(p: &Picture, mut encoder: impl ImageEncoder) -> ::image::ImageResult<()
     if let Some(icc) = &p.metadata.icc {
         let _ = encoder.set_icc_profile(icc.clone());
     }
-    if let Some(exif) = &p.metadata.exif {
+    if let Some(exif) = p.metadata.exif.as_ref().filter(|exif| exif.len() <= longest_exif) {
         let _ = encoder.set_exif_metadata(exif.clone());
     }
     encoder.write_image(&p.pixels, p.width, p.height, color)
@@ -138,4 +141,28 @@ fn png_file(p: &Picture, out: &mut Cursor<Vec<u8>>) -> Result<(), png::EncodingE
         writer.write_image_data(&p.pixels)?;
     }
     writer.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::image::metadata::Metadata;
+    use crate::image::read::decode;
+
+    #[test]
+    fn exif_that_a_file_has_no_room_for_is_named() {
+        for (bytes, format, keeps) in [
+            (LONGEST_EXIF, ImageFormat::Jpeg, true),
+            (LONGEST_EXIF + 1, ImageFormat::Jpeg, false),
+            (70_000, ImageFormat::Jpeg, false),
+            (70_000, ImageFormat::Png, true),
+        ] {
+            let exif = [b"II*\0\x08\0\0\0\0\0".as_slice(), &vec![0; bytes - 10]].concat();
+            let metadata = Metadata { exif: Some(exif), ..Metadata::default() };
+            let picture = Picture { width: 8, height: 8, channels: 3, deep: false, pixels: vec![7; 192], metadata };
+            assert_eq!(warning(&picture, format).is_none(), keeps, "{bytes} in {format:?}");
+            let read = decode(&encode(picture, format).expect("a file"), "it").expect("an image");
+            assert_eq!(read.metadata.exif.map(|exif| exif.len()), keeps.then_some(bytes), "{bytes} in {format:?}");
+        }
+    }
 }

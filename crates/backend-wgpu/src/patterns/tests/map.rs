@@ -199,6 +199,24 @@ fn arrays_above_the_binding_limit_are_cut() {
 }
 
 #[test]
+fn windows_of_a_few_elements_know_their_indices() {
+    let gpu = own_device(&Options::default());
+    gpu.limit_windows(4096);
+    // Windows of one, two, three and four elements.
+    for stride in [900, 450, 310, 230] {
+        let (cx, gx) = both(&gpu, &f32::samples(20 * stride as usize, 8));
+        macro_rules! on {
+            ($d:expr, $x:expr) => {
+                $d.map((&$x.strided(0, 19, stride).expect("view"), index()), |(x, i)| (x, (i >> 2) * 10 + (i & 3))).expect("map")
+            };
+        }
+        let (expected, found) = (on!(Cpu::new(), cx), on!(gpu, gx));
+        same_bits("elements", &expected.0, &found.0);
+        same_bits("indices", &expected.1, &found.1);
+    }
+}
+
+#[test]
 fn an_operator_fetches_from_every_window_of_an_array() {
     fn fetches<T: Sample + Element<Reg = T> + Scalar + Num>(gpu: &Wgpu) {
         if !gpu.caps().supports(T::DTYPE) {

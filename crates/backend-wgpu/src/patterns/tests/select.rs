@@ -3,7 +3,7 @@
 use super::{both, device, own_device, same_bits};
 use crate::context::Options;
 use crate::device::Wgpu;
-use isowarp_core::backend::Run;
+use isowarp_core::backend::{Backend as _, Run};
 use isowarp_core::buffer::{Buffer, Memory as _};
 use isowarp_core::patterns::{MapTask, ReduceTask, RunLengths as _, Select as _, SelectTask};
 use isowarp_cpu::Cpu;
@@ -63,4 +63,41 @@ fn invocations_of_many_rows_select_alike() {
     let gpu = own_device(&Options::default());
     gpu.patterns().written_out.store(true, Ordering::Relaxed);
     check(&gpu, &[1, 3, 8191, 8193, 30_011, 8192 * 70 + 17]);
+}
+
+#[test]
+fn windows_of_several_threads_keep_apart() {
+    let gpu = own_device(&Options::default());
+    gpu.limit_windows(1 << 15);
+    let x: Vec<u32> = (0..20_011).map(|i: u32| i.wrapping_mul(2_654_435_761)).collect();
+    let few = gpu.upload(&[1u32, 8, 2, 9]).expect("upload");
+    let (cx, gx) = both(&gpu, &x);
+    let expected = every_kind(&Cpu::new(), &cx);
+    std::thread::scope(|scope| {
+        let other = scope.spawn(|| {
+            for _ in 0..200 {
+                let found = gpu.select(&few, |x| x.lt(5)).run().expect("select");
+                assert_eq!(found.count.read_blocking().expect("read"), 2);
+            }
+        });
+        while !other.is_finished() {
+            for (k, (c, g)) in expected.iter().zip(&every_kind(&gpu, &gx)).enumerate() {
+                same_bits(&format!("output {k}"), c, g);
+            }
+        }
+    });
+}
+
+#[test]
+fn numbers_of_launches_start_over_between_arrays_and_not_between_windows() {
+    let gpu = own_device(&Options::default());
+    gpu.limit_windows(1 << 15);
+    gpu.set_pool_limit(0).expect("a limit");
+    for left in 0..12 {
+        check(&gpu, &[1]);
+        if let Some(single) = gpu.patterns().single.lock().as_mut() {
+            single.epoch = 0xffff - left;
+        }
+        check(&gpu, &[20_011]);
+    }
 }

@@ -50,6 +50,18 @@ fn an_end_that_comes_early_is_found() {
 }
 
 #[test]
+fn colours_that_are_sampled_more_finely_than_brightness_are_refused() {
+    let frame = segments(&WHOLE[0], 0xc0)[0];
+    // Behind length, precision, size and count each component has its number, its factors and its table.
+    let factors = |k: usize| frame + 8 + 3 * k + 1;
+    for (k, of) in [(1, 0x41), (2, 0x14), (1, 0x44)] {
+        let mut bytes = WHOLE[0].clone();
+        bytes[factors(k)] = of;
+        assert!(walk(&bytes).is_err_and(|why| why.contains("sampled more finely")), "{k} {of:x}");
+    }
+}
+
+#[test]
 fn what_is_missing_or_too_much_is_found() {
     let with = |bytes: &[u8], at: usize, more: &[u8]| walk(&[&bytes[..at], more, &bytes[at..]].concat());
     let baseline = &WHOLE[0][..];
