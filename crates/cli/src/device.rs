@@ -39,7 +39,7 @@ pub(crate) fn all(only: Option<&str>) -> Result<(Vec<Device>, Vec<isowarp::Error
     if let Some(name) = only {
         check_name(name)?;
     }
-    let only = only.filter(|&n| n != "auto");
+    let only = only.filter(|n| !n.eq_ignore_ascii_case("auto"));
     for device in Device::all() {
         match device {
             Ok(d) if only.is_none_or(|n| n.eq_ignore_ascii_case(d.caps().backend)) => opened.push(d),

@@ -184,6 +184,14 @@ fn bmp_of_runs(bits: u32, runs: &[u8]) -> Vec<u8> {
     [b"BM", &header[..], &[0, 0, 255, 0, 0, 255, 0, 0], runs].concat()
 }
 
+/// A row of two pixels of one bit, with so many colours, behind the oldest header, whose colours have three bytes.
+fn old_bmp_of(colours: u16, pixels: u8) -> Vec<u8> {
+    let halves = |all: &[u16]| all.iter().flat_map(|w| w.to_le_bytes()).collect::<Vec<u8>>();
+    let first = 26 + 3 * colours;
+    let header = halves(&[first + 4, 0, 0, 0, first, 0, 12, 0, 2, 1, 1, 1]);
+    [b"BM", &header[..], &[0, 0, 255, 0, 255, 0][..3 * usize::from(colours)], &[pixels, 0, 0, 0]].concat()
+}
+
 /// A GIF file of a row of two pixels with two colours. Numbers are of 3 bits: clear, the pixels, the end.
 fn gif_of([a, b]: [u16; 2]) -> Vec<u8> {
     let codes = (4 | a << 3 | b << 6 | 5 << 9).to_le_bytes();
@@ -201,6 +209,7 @@ fn pixels_without_a_colour_and_rows_behind_the_last_one_are_refused() {
         ("passes", png_of([2, 2], [8, 3, 1], &two, &[0, 0, 0, 1, 0, 1, 0])),
         ("grey", png_of([2, 2], [8, 0, 0], &[], &[0, 1, 2, 0, 3, 4])),
         ("bmp", bmp_of([1, 0])),
+        ("old bmp", old_bmp_of(2, 0x40)),
         ("bmp, runs of 8 bits", bmp_of_runs(8, &[2, 1, 0, 3, 0, 1, 0, 0, 0, 1])),
         ("bmp, runs of 4 bits", bmp_of_runs(4, &[2, 0x10, 0, 3, 0x01, 0x00, 0, 1])),
         ("gif", gif_of([1, 0])),
@@ -214,6 +223,8 @@ fn pixels_without_a_colour_and_rows_behind_the_last_one_are_refused() {
         ("rows", png_of([2, 2], [8, 0, 0], &[], &[0, 1, 2, 0, 3, 4, 0, 5, 6]), "its rows take 6 bytes, and there are 9"),
         ("rows of passes", png_of([2, 2], [8, 0, 1], &[], &[0, 0, 0, 1, 0, 1, 0, 0]), "its rows take 7 bytes, and there are 8"),
         ("bmp", bmp_of([1, 9]), "has colour 9, and the palette 2"),
+        ("old bmp", old_bmp_of(1, 0x40), "has colour 1, and the palette 1"),
+        ("bmp, runs without an end", bmp_of_runs(8, &[2, 1, 0, 3, 0, 1, 0, 0, 0, 0]), "its runs have no end"),
         ("bmp, a run", bmp_of_runs(8, &[2, 1, 3, 7, 0, 1]), "has colour 7, and the palette 2"),
         ("bmp, beside runs", bmp_of_runs(8, &[2, 1, 0, 3, 0, 1, 5, 0, 0, 1]), "has colour 5, and the palette 2"),
         ("bmp, a run of two", bmp_of_runs(4, &[5, 0x12, 0, 1]), "has colour 2, and the palette 2"),

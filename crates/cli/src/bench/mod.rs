@@ -83,10 +83,13 @@ pub(crate) fn bench(args: &BenchArgs) -> Result {
         let svg = plot::svg(&rows)?;
         output.write(|w| w.write_all(svg.as_bytes()))?;
     }
-    print(args, &rows, &left_out, refused)
+    let drawn_here = args.plot.as_ref().is_some_and(|path| path.as_os_str() == "-" || path.as_os_str() == "/dev/stdout");
+    print(args, (&rows, drawn_here), &left_out, refused)
 }
 
-fn print(args: &BenchArgs, rows: &[Row], left_out: &[String], refused: Vec<Error>) -> Result {
+/// Prints the table, beside a drawing on standard output.
+fn print(args: &BenchArgs, (rows, drawn_here): (&[Row], bool), left_out: &[String], refused: Vec<Error>) -> Result {
+    let say: fn(String) -> Result = if drawn_here { say_beside } else { say };
     say(if args.json { table::json(rows)? } else { text(rows) })?;
     for line in left_out {
         say_beside(format!("left out: {}", line.lines().next().unwrap_or_default()))?;

@@ -44,13 +44,28 @@ fn listed(what: &str, mut names: Vec<String>) -> Option<String> {
     (!names.is_empty()).then(|| format!("{what} ({})", names.join(", ")))
 }
 
+/// Chunks of a PNG file: the name, the bytes from its body on, and those behind it.
+fn chunks(bytes: &[u8]) -> impl Iterator<Item = (&[u8; 4], &[u8], &[u8])> {
+    let mut rest = bytes.get(8..);
+    std::iter::from_fn(move || {
+        let (length, after) = rest?.split_first_chunk::<4>()?;
+        let (name, body) = after.split_first_chunk::<4>()?;
+        // A checksum follows.
+        let behind = body.get((u32::from_be_bytes(*length) as usize).saturating_add(4)..).unwrap_or_default();
+        rest = (name != b"IEND").then_some(behind);
+        Some((name, body, behind))
+    })
+}
+
+/// Whether a PNG file has a chunk of this name.
+pub(super) fn has_chunk(bytes: &[u8], of: &[u8; 4]) -> bool {
+    chunks(bytes).any(|(name, ..)| name == of)
+}
+
 /// Of a PNG file that a decoder has read.
 pub(super) fn png(bytes: &[u8]) -> Vec<String> {
-    let (mut texts, mut others, mut has_xmp) = (Vec::new(), Vec::new(), false);
-    let mut rest = bytes.get(8..).unwrap_or_default();
-    while let Some((length, after)) = rest.split_first_chunk::<4>() {
-        let length = u32::from_be_bytes(*length) as usize;
-        let Some((name, body)) = after.split_first_chunk::<4>() else { break };
+    let (mut texts, mut others, mut has_xmp, mut rest) = (Vec::new(), Vec::new(), false, bytes.get(8..).unwrap_or_default());
+    for (name, body, behind) in chunks(bytes) {
         let text = String::from_utf8_lossy(name).into_owned();
         match name {
             b"iTXt" if body.starts_with(XMP) => has_xmp = true,
@@ -58,11 +73,7 @@ pub(super) fn png(bytes: &[u8]) -> Vec<String> {
             _ if !READ.contains(&name) => others.push(text),
             _ => {}
         }
-        // A checksum follows.
-        rest = body.get(length.saturating_add(4)..).unwrap_or_default();
-        if name == b"IEND" {
-            break;
-        }
+        rest = behind;
     }
     let xmp = has_xmp.then(|| "XMP metadata".to_owned());
     let named = [xmp, listed("texts", texts), listed("other chunks", others), after(rest.len(), "PNG")];
@@ -129,7 +140,10 @@ pub(super) fn bmp(bytes: &[u8]) -> Vec<String> {
         1 | 2 | 4 | 5 => size,
         _ => (width * bits).div_ceil(32).saturating_mul(4).saturating_mul(height),
     };
-    after(bytes.len().saturating_sub(announced.max(first.saturating_add(pixels))), "BMP").into_iter().collect()
+    // Profiles that are there, or are named.
+    let has_profile = header == 124 && bytes.get(70..74).is_some_and(|kind| kind == b"DEBM" || kind == b"KNIL");
+    let profile = has_profile.then(|| "the ICC profile".to_owned());
+    profile.into_iter().chain(after(bytes.len().saturating_sub(announced.max(first.saturating_add(pixels))), "BMP")).collect()
 }
 
 /// Of the first image of a TIFF file. Its parts may lie anywhere, so that it has no end.
@@ -137,7 +151,9 @@ pub(super) fn tiff<R: std::io::Read + std::io::Seek>(pages: &mut Decoder<R>) -> 
     let mut has = |tag: u16| matches!(pages.find_tag(Tag::from_u16_exhaustive(tag)), Ok(Some(_)));
     let texts = TIFF_TEXTS.iter().filter(|(tag, _)| has(*tag)).map(|(_, name)| (*name).to_owned()).collect();
     let exif = TIFF_EXIF.iter().any(|&tag| has(tag)).then(|| "EXIF metadata".to_owned());
-    listed("texts", texts).into_iter().chain(exif).collect()
+    let iptc = has(33_723).then(|| "IPTC metadata".to_owned());
+    let photoshop = has(34_377).then(|| "Photoshop's metadata".to_owned());
+    [listed("texts", texts), exif, iptc, photoshop].into_iter().flatten().collect()
 }
 
 #[cfg(test)]

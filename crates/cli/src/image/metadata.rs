@@ -96,14 +96,42 @@ impl Resolution {
         Self { density: [self.density[1], self.density[0]], ..self }
     }
 
+    /// Numbers of pixels, which are rounded; a ratio of others than whole ones of 16 bits, as near to it as those are.
+    fn numbers(self) -> [f64; 2] {
+        let (most, whole) = (self.density[0].max(self.density[1]), self.density.iter().all(|d| d.fract() == 0.0));
+        if self.metre || (whole && most <= f64::from(u16::MAX)) {
+            self.density
+        } else {
+            self.density.map(|d| d / most * f64::from(u16::MAX))
+        }
+    }
+
     pub(super) fn png(self) -> PixelDimensions {
-        let [xppu, yppu] = self.density.map(|d| d.round() as u32);
+        let [xppu, yppu] = self.numbers().map(|d| d.round().max(1.0) as u32);
         PixelDimensions { xppu, yppu, unit: if self.metre { Unit::Meter } else { Unit::Unspecified } }
     }
 
     pub(super) fn jpeg(self) -> PixelDensity {
         let unit = if self.metre { PixelDensityUnit::Inches } else { PixelDensityUnit::PixelAspectRatio };
-        let [x, y] = self.density.map(|d| (if self.metre { d * INCH } else { d }).round().max(1.0) as u16);
+        let [x, y] = self.numbers().map(|d| (if self.metre { d * INCH } else { d }).round().max(1.0) as u16);
         PixelDensity { density: (x, y), unit }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ratios_of_pixels_are_kept_in_numbers_of_any_size() {
+        for (density, ratio) in [([4.0, 1.0], 4.0), ([200_000.0, 100_000.0], 2.0), ([0.25, 0.5], 0.5), ([1.5, 1.0], 1.5)] {
+            let resolution = Resolution::of_jfif(0, density).expect("a ratio");
+            let (png, (x, y)) = (resolution.png(), resolution.jpeg().density);
+            for found in [f64::from(png.xppu) / f64::from(png.yppu), f64::from(x) / f64::from(y)] {
+                assert!((found / ratio - 1.0).abs() < 1e-4, "{density:?}: {found}");
+            }
+        }
+        let inches = Resolution::of_jfif(1, [72.0, 72.0]).expect("a resolution");
+        assert_eq!((inches.png().xppu, inches.jpeg().density), (2835, (72, 72)));
     }
 }

@@ -16,6 +16,11 @@ use tiff::tags::Tag;
 /// Bytes by which a file's kind is known.
 const MAGIC: u64 = 64;
 
+/// Start of a segment of a JPEG file with a part of an ICC profile.
+const PROFILE: &[u8] = b"ICC_PROFILE\0";
+/// A part of a file that is named.
+const DAMAGED_PROFILE: &str = "the ICC profile, which is damaged";
+
 /// Advice about half a file.
 const WHOLE: &str = "save or copy the image again; it has to be a whole PNG, JPEG, TIFF, BMP, WebP or GIF file";
 
@@ -181,7 +186,8 @@ fn png_file(bytes: &[u8]) -> Read_<Picture> {
     decoder.set_limits(png::Limits { bytes: usize::try_from(available()).unwrap_or(usize::MAX) });
     decoder.set_transformations(png::Transformations::EXPAND);
     let mut reader = decoder.read_info().map_err(damaged)?;
-    one(reader.info().animation_control.is_some_and(|a| a.num_frames > 1))?;
+    // A frame that is not the image itself is another picture.
+    one(reader.info().animation_control.is_some_and(|a| a.num_frames > 1) || beside::has_chunk(bytes, b"fdAT"))?;
     let mut pixels = room(reader.output_buffer_size().map(|n| n as u64))?;
     reader.next_frame(&mut pixels).map_err(damaged)?;
     reader.finish().map_err(damaged)?;
@@ -210,6 +216,9 @@ fn png_file(bytes: &[u8]) -> Read_<Picture> {
         chromaticities: info.chrm_chunk,
         lost: beside::png(bytes),
     };
+    if metadata.icc.is_none() && beside::has_chunk(bytes, b"iCCP") {
+        metadata.lost.push(DAMAGED_PROFILE.to_owned());
+    }
     if info.coding_independent_code_points.is_some() {
         metadata.lost.push("the colour space's code points (cICP)".to_owned());
     }
@@ -223,6 +232,9 @@ fn jpeg_file(bytes: &[u8]) -> Read_<Picture> {
     metadata.lost.extend(seen.has_comments.then(|| "comments".to_owned()));
     metadata.lost.extend(beside::after(seen.behind, "JPEG"));
     let mut picture = through(JpegDecoder::new(Cursor::new(bytes)).map_err(damaged)?, metadata)?;
+    if picture.metadata.icc.is_none() && bytes.windows(PROFILE.len()).any(|w| w == PROFILE) {
+        picture.metadata.lost.push(DAMAGED_PROFILE.to_owned());
+    }
     if seen.components == 4 && picture.metadata.icc.take().is_some() {
         picture.metadata.lost.push("the ICC profile, which is of four inks".to_owned());
     }

@@ -77,30 +77,37 @@ fn inflated(bytes: &[u8]) -> u64 {
 /// Fails for a BMP file, which a decoder has read, with a pixel whose colour the palette lacks.
 pub(super) fn bmp(bytes: &[u8]) -> Result<(), String> {
     let word = |at: usize| bytes.get(at..at + 4).and_then(|b| b.first_chunk()).map_or(0, |b| u32::from_le_bytes(*b));
-    let (pixels, header, bits) = (word(10) as usize, word(14), (word(28) & 0xffff) as usize);
-    if header < 40 || ![1, 4, 8].contains(&bits) {
+    let half = |at: usize| (word(at) & 0xffff) as usize;
+    let (pixels, header) = (word(10) as usize, word(14) as usize);
+    // The oldest header has no runs, and colours of three bytes.
+    let (bits, [width, height], packing, used, colour) = match header {
+        12 => (half(24), [18, 20].map(half), 0, 0, 3),
+        _ => (half(28), [18, 22].map(|at| (word(at) as i32).unsigned_abs() as usize), word(30), word(46) as usize, 4),
+    };
+    if (header != 12 && header < 40) || ![1, 4, 8].contains(&bits) {
         return Ok(());
     }
-    let [width, height] = [18, 22].map(|at| (word(at) as i32).unsigned_abs() as usize);
-    let known = if word(46) == 0 { 1 << bits } else { word(46) as usize };
+    let room = pixels.saturating_sub(14 + header) / colour;
+    let known = if used == 0 { 1 << bits } else { used }.min(room);
     let data = bytes.get(pixels..).unwrap_or_default();
-    match word(30) {
+    match packing {
         0 => {
             let rows = data.chunks_exact(((width * bits).div_ceil(32) * 4).max(4)).take(height);
             colours(rows.flat_map(|row| packed(row, bits, width)), known)
         }
         // Runs, of 8 bits and of 4.
-        1 | 2 => colours(unpacked(data, bits, width), known),
+        1 | 2 => unpacked(data, bits, width).try_for_each(|number| colours(std::iter::once(number?), known)),
         _ => Ok(()),
     }
 }
 
-/// Colours that runs of a BMP file stand for, row by row, without those behind a row's end.
-fn unpacked(mut data: &[u8], bits: usize, width: usize) -> impl Iterator<Item = u8> {
+/// Colours that runs of a BMP file stand for, row by row, without those behind a row's end; an error where the runs do not end.
+fn unpacked(mut data: &[u8], bits: usize, width: usize) -> impl Iterator<Item = Result<u8, String>> {
     let (mut x, mut found) = (0, Vec::new());
     std::iter::from_fn(move || {
+        let cut = || Some(Err("its runs have no end".to_owned()));
         while found.is_empty() {
-            let (&[count, value], rest) = data.split_first_chunk()?;
+            let Some((&[count, value], rest)) = data.split_first_chunk() else { return cut() };
             data = rest;
             let count = usize::from(count);
             let row: Vec<u8> = match (count, value) {
@@ -110,14 +117,14 @@ fn unpacked(mut data: &[u8], bits: usize, width: usize) -> impl Iterator<Item = 
                 }
                 (0, 1) => return None,
                 (0, 2) => {
-                    let (&[right, _], rest) = data.split_first_chunk()?;
+                    let Some((&[right, _], rest)) = data.split_first_chunk() else { return cut() };
                     (x, data) = (x + usize::from(right), rest);
                     continue;
                 }
                 // As they are, to a whole word.
                 (0, n) => {
                     let (n, bytes) = (usize::from(n), (usize::from(n) * bits).div_ceil(8));
-                    let (row, rest) = data.split_at_checked(bytes.next_multiple_of(2))?;
+                    let Some((row, rest)) = data.split_at_checked(bytes.next_multiple_of(2)) else { return cut() };
                     data = rest;
                     packed(row, bits, n).collect()
                 }
@@ -127,6 +134,6 @@ fn unpacked(mut data: &[u8], bits: usize, width: usize) -> impl Iterator<Item = 
             found = row.iter().copied().take(width.saturating_sub(x)).rev().collect();
             x += row.len();
         }
-        found.pop()
+        found.pop().map(Ok)
     })
 }

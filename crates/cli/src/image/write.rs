@@ -128,7 +128,8 @@ fn png_file(p: &Picture, out: &mut Cursor<Vec<u8>>) -> Result<(), png::EncodingE
     };
     info.bit_depth = if p.deep { png::BitDepth::Sixteen } else { png::BitDepth::Eight };
     info.pixel_dims = p.metadata.resolution.map(super::metadata::Resolution::png);
-    info.srgb = p.metadata.srgb;
+    // A profile says more, and is not written beside that.
+    info.srgb = p.metadata.srgb.filter(|_| p.metadata.icc.is_none());
     info.source_gamma = p.metadata.gamma;
     info.source_chromaticities = p.metadata.chromaticities;
     info.icc_profile = p.metadata.icc.as_deref().map(Into::into);
@@ -149,6 +150,36 @@ mod tests {
     use crate::image::metadata::Metadata;
     use crate::image::read::decode;
 
+    fn picture(metadata: Metadata) -> Picture {
+        Picture { width: 8, height: 8, channels: 3, deep: false, pixels: vec![7; 192], metadata }
+    }
+
+    #[test]
+    fn a_profile_is_kept_beside_words_about_colours_and_named_where_it_is_damaged() {
+        let srgb = Some(png::SrgbRenderingIntent::Perceptual);
+        let both = picture(Metadata { icc: Some(vec![5; 300]), srgb, ..Metadata::default() });
+        let file = encode(both, ImageFormat::Png).expect("a file");
+        assert_eq!(decode(&file, "it").expect("an image").metadata.icc, Some(vec![5; 300]));
+        let mut damaged = Vec::new();
+        let mut info = png::Info::with_size(1, 1);
+        info.color_type = png::ColorType::Grayscale;
+        let mut writer = png::Encoder::with_info(&mut damaged, info).and_then(png::Encoder::write_header).expect("a file");
+        writer.write_chunk(png::chunk::iCCP, b"it\0\0no stream").expect("a chunk");
+        writer.write_image_data(&[7]).and_then(|()| writer.finish()).expect("a file");
+        let read = decode(&damaged, "it").expect("an image");
+        assert_eq!((read.metadata.icc, read.metadata.lost), (None, vec!["the ICC profile, which is damaged".to_owned()]));
+    }
+
+    #[test]
+    fn an_image_and_a_frame_beside_it_are_several_pictures() {
+        let mut file = Vec::new();
+        let mut encoder = png::Encoder::new(&mut file, 1, 1);
+        encoder.set_animated(1, 0).and_then(|()| encoder.set_sep_def_img(true)).expect("a file");
+        let mut writer = encoder.write_header().expect("a file");
+        writer.write_image_data(&[1]).and_then(|()| writer.write_image_data(&[2])).and_then(|()| writer.finish()).expect("a file");
+        assert!(decode(&file, "it").is_err_and(|e| e.to_string().contains("several pictures")));
+    }
+
     #[test]
     fn exif_that_a_file_has_no_room_for_is_named() {
         for (bytes, format, keeps) in [
@@ -159,7 +190,7 @@ mod tests {
         ] {
             let exif = [b"II*\0\x08\0\0\0\0\0".as_slice(), &vec![0; bytes - 10]].concat();
             let metadata = Metadata { exif: Some(exif), ..Metadata::default() };
-            let picture = Picture { width: 8, height: 8, channels: 3, deep: false, pixels: vec![7; 192], metadata };
+            let picture = picture(metadata);
             assert_eq!(warning(&picture, format).is_none(), keeps, "{bytes} in {format:?}");
             let read = decode(&encode(picture, format).expect("a file"), "it").expect("an image");
             assert_eq!(read.metadata.exif.map(|exif| exif.len()), keeps.then_some(bytes), "{bytes} in {format:?}");
