@@ -287,9 +287,10 @@ fn tiff_of_a_kind(pages: &mut tiff::decoder::Decoder<Cursor<&[u8]>>) -> Read_<()
     }
     if packing.is_none_or(|packing| packing == 1) && rows.is_none() {
         let mut list = |tag| pages.find_tag_unsigned_vec::<u64>(tag).map_err(damaged).map(Option::unwrap_or_default);
-        let (found, bits) = (list(Tag::StripByteCounts)?.iter().sum::<u64>(), list(Tag::BitsPerSample)?);
+        let sum = |all: Vec<u64>| all.into_iter().fold(0, u64::saturating_add);
+        let (found, bits) = (sum(list(Tag::StripByteCounts)?), list(Tag::BitsPerSample)?);
         let width = list(Tag::ImageWidth)?.first().copied().unwrap_or(0);
-        let bits = if bits.is_empty() { 1 } else { bits.iter().sum() };
+        let bits = if bits.is_empty() { 1 } else { sum(bits) };
         let expected = width.saturating_mul(bits).div_ceil(8).saturating_mul(height.into());
         if found < expected {
             return Err(Refused::Damaged(format!("its strips hold {found} bytes, and its pixels take {expected}")));

@@ -14,8 +14,7 @@ use crate::random::{Attempts, Random, Sobol, fraction};
 pub struct Estimate {
     /// The mean; NaN of no samples.
     pub mean: f64,
-    /// Standard deviation of the mean, as estimated; infinite of fewer than two samples. Squares of samples are numbers of `f32`: of samples above 1e19 it is
-    /// not finite, of ones below 1e-22 zero.
+    /// Standard deviation of the mean, as estimated; infinite of fewer than two samples.
     pub standard_error: f64,
     /// Samples.
     pub n: u64,
@@ -26,9 +25,7 @@ impl Estimate {
     fn of_sums(n: u64, sum: f64, squares: f64) -> Self {
         let count = n as f64;
         let mean = sum / count;
-        let squares = squares - sum * mean;
-        // Below zero by its rounding; NaN where squares leave their range.
-        let variance = if squares < 0.0 { 0.0 } else { squares } / (count - 1.0);
+        let variance = (squares - sum * mean).max(0.0) / (count - 1.0);
         Self { mean, standard_error: if n < 2 { f64::INFINITY } else { (variance / count).sqrt() }, n }
     }
 

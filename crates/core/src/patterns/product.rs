@@ -71,9 +71,10 @@ pub enum ProductOrder {
     /// digits of base 256. Products of digits are summed in integers, but for those of the six lowest places, of which no sum is taken. There are at most 2^26
     /// terms.
     ///
-    /// The error is at most 2^-26 k max |a(i, .)| max |b(., j)| and a rounding, where no maximum is below 2^-126: 3 units of 2^-28 a term for the places that are left out, half a unit for
-    /// numbers that are rounded. It is mostly less than a chain's; where the magnitudes in a row differ by more than 2^20 it may be greater. An infinite number or NaN makes all of its row's or column's results NaN. Zero is +0. Integers multiply several times
-    /// as fast as floats on GPUs with matrix instructions for `i8`: this is the fastest order there that has one result on every device.
+    /// The error is at most 2^-26 k max |a(i, .)| max |b(., j)| and a rounding, where no maximum is below 2^-126: 3 units of 2^-28 a term for the places that
+    /// are left out, half a unit for numbers that are rounded. It is mostly less than a chain's; where the magnitudes in a row differ by more than 2^20 it may
+    /// be greater. An infinite number or NaN makes all of its row's or column's results NaN. Zero is +0. Integers multiply several times as fast as floats on
+    /// GPUs with matrix instructions for `i8`: this is the fastest order there that has one result on every device.
     Fixed30,
     /// An order and roundings of the device's own, of sums of `f32`: the fastest there are, with other bits on other devices. Factors are rounded to a format of
     /// fewer bits, to nearest even; the products of what they are then are exact.

@@ -13,7 +13,7 @@ use isowarp::patterns::{FactorFormat, ProductOrder};
 pub(super) const VERBS: &[Verb] = &[
     Verb {
         name: "gemm",
-        about: "The product of two matrices, of 2 axes, or of batches of matrices, of 3; a third input is added. All are of one type: f16, f32, f64 or an integer of up to 32 bits",
+        about: "The product of two matrices, of 2 axes, or of batches of matrices, of 3; a third input is added. Both matrices are of one type: f16, f32, f64 or an integer of up to 32 bits",
         example: "--trans-b --in a.npy --in b.npy --out c.npy",
         inputs: Inputs::SEVERAL,
         options: &[options::factor, options::factor_of_addend, options::transposed_a, options::transposed_b, options::blocks],
