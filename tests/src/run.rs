@@ -311,7 +311,9 @@ pub(crate) fn excused(error: &Error, device: &Device) -> bool {
         Error::Unsupported { capability: Capability::StorageBuffers(n), .. } => *n > caps.max_storage_buffers,
         Error::Unsupported { capability: Capability::WorkgroupSize { needed, .. }, .. } => *needed > caps.max_workgroup_size,
         Error::Unsupported { capability: Capability::WorkgroupMemory { needed, .. }, .. } => *needed > caps.workgroup_memory_bytes,
-        Error::Unsupported { capability: Capability::Instructions { needed, limit }, .. } => needed > limit,
+        Error::Unsupported { capability: Capability::Instructions { needed, .. }, .. } => {
+            caps.kernel_instructions.is_some_and(|limit| *needed > limit)
+        }
         Error::NotStrict { .. } => matches!(caps.numerics, NumericsVerdict::Unproven { .. }),
         _ => false,
     }

@@ -52,6 +52,7 @@ impl Cpu {
             numerics: NumericsVerdict::Strict,
             unproven: Vec::new(),
             loop_turns: None,
+            kernel_instructions: None,
             fma: FmaKind::Native,
             timestamps: true,
             chosen: OnceLock::new(),

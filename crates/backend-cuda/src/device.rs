@@ -318,6 +318,7 @@ fn caps(driver: Driver, info: &DeviceInfo, numerics: NumericsVerdict, unproven: 
         numerics,
         unproven,
         loop_turns: None,
+        kernel_instructions: None,
         fma: FmaKind::Native,
         timestamps: true,
         chosen: std::sync::OnceLock::new(),

@@ -195,6 +195,9 @@ pub struct Caps {
     /// The most turns that the loops of a map's operator surely take together, where the device ends loops by itself. Operators whose bounds come to more are
     /// refused, in other patterns of a sixteenth, since an invocation has more elements there.
     pub loop_turns: Option<u64>,
+    /// Instructions that a kernel may have, with all functions written out, where the driver fails in silence on longer ones. Calls whose kernels are longer
+    /// are refused.
+    pub kernel_instructions: Option<u64>,
     /// Way in which `fma` is computed.
     pub fma: FmaKind,
     /// Whether device time can be measured.

@@ -27,9 +27,9 @@ impl Run<ReduceTask> for Cpu {
     fn run(&self, task: &ReduceTask, leaves: &[Leaf<HostBuffer>], outs: &[Out<HostBuffer>]) -> Result<()> {
         let operands = Operands::lock(leaves);
         let lines = task.lines;
-        host::room(2 * 8 * task.load.results.len() as u64 * lines.count())?;
-        // Roots of the subtrees of a long line.
-        host::room(lines.n.div_ceil(SUBTREE).saturating_mul(size_of::<Accumulators>() as u64))?;
+        // Results, and the roots of a long line's subtrees.
+        let roots = lines.n.div_ceil(SUBTREE).saturating_mul(size_of::<Accumulators>() as u64);
+        host::room((2 * 8 * task.load.results.len() as u64 * lines.count()).saturating_add(roots))?;
         let tree = Tree::new(&task.load, &task.combine);
         let some = |tree: &mut Tree<'_>, chunk: u64| {
             let mut roots = Accumulators::of(&task.load);

@@ -42,6 +42,7 @@ pub(crate) fn caps(context: &Context, report: &Report) -> Caps {
         numerics: report.numerics.clone(),
         unproven: report.unproven.clone(),
         // Mesa's software rasteriser ends all loops of an invocation after 65,535 turns in all, without a word; four elements may have a loop each.
+        kernel_instructions: context.longest_kernel(),
         loop_turns: context.info.name.starts_with("llvmpipe").then_some(1 << 13),
         fma: report.fma,
         timestamps: context.features.contains(wgpu::Features::TIMESTAMP_QUERY),

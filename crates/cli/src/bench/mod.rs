@@ -79,11 +79,11 @@ pub(crate) fn bench(args: &BenchArgs) -> Result {
             "ask for smaller --sizes",
         ));
     }
+    let drawn_here = plot.as_ref().is_some_and(Output::is_stdout);
     if let Some(output) = plot {
         let svg = plot::svg(&rows)?;
         output.write(|w| w.write_all(svg.as_bytes()))?;
     }
-    let drawn_here = args.plot.as_ref().is_some_and(|path| path.as_os_str() == "-" || path.as_os_str() == "/dev/stdout");
     print(args, (&rows, drawn_here), &left_out, refused)
 }
 

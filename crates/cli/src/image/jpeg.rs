@@ -159,12 +159,6 @@ impl<'a> Walk<'a> {
             let mut nonzero = Vec::new();
             if progressive {
                 let words = padded[0] * padded[1];
-                let (bytes, available) = (8 * words as u64, isowarp::Cpu::available_bytes().map_or(u64::MAX, |bytes| bytes / 4));
-                if bytes > available {
-                    return Err(format!(
-                        "the image takes {bytes} bytes of memory while its blocks are looked at, and may take {available}"
-                    ));
-                }
                 nonzero.try_reserve_exact(words).map_err(|e| e.to_string())?;
                 nonzero.resize(words, 0);
             }

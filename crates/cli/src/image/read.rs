@@ -130,13 +130,17 @@ fn one(has_more: bool) -> Read_<()> {
     Err(Refused::Other(why.to_owned(), "take one of them first, for instance `magick 'in.gif[0]' out.png`"))
 }
 
+/// So many bytes of pixels, if there may be as many.
+fn fits(bytes: Option<u64>) -> Read_<usize> {
+    let (requested, available) = (bytes.unwrap_or(u64::MAX), available());
+    usize::try_from(requested).ok().filter(|_| requested <= available).ok_or(Refused::Memory(requested, available))
+}
+
 /// Room for pixels, if there is as much.
 fn room(bytes: Option<u64>) -> Read_<Vec<u8>> {
-    let (requested, available) = (bytes.unwrap_or(u64::MAX), available());
-    let none = || Refused::Memory(requested, available);
+    let length = fits(bytes)?;
     let mut room = Vec::new();
-    let length = usize::try_from(requested).ok().filter(|_| requested <= available).ok_or_else(none)?;
-    room.try_reserve_exact(length).map_err(|_| none())?;
+    room.try_reserve_exact(length).map_err(|_| Refused::Memory(length as u64, available()))?;
     room.resize(length, 0);
     Ok(room)
 }
@@ -227,6 +231,10 @@ fn png_file(bytes: &[u8]) -> Read_<Picture> {
 }
 
 fn jpeg_file(bytes: &[u8]) -> Read_<Picture> {
+    // Blocks that are looked at take less than the pixels.
+    if let Ok(decoder) = JpegDecoder::new(Cursor::new(bytes)) {
+        fits(Some(decoder.total_bytes()))?;
+    }
     let seen = jpeg::walk(bytes).map_err(Refused::Damaged)?;
     let mut metadata = Metadata { resolution: seen.resolution, ..Metadata::default() };
     metadata.lost.extend(seen.has_comments.then(|| "comments".to_owned()));
@@ -250,7 +258,7 @@ fn tiff_file(bytes: &[u8]) -> Read_<Picture> {
             *density = f64::from(n) / f64::from(d);
         }
     }
-    tiff_of_a_kind(&mut pages)?;
+    check_tiff(&mut pages)?;
     let inks = matches!(pages.colortype().map_err(damaged)?, tiff::ColorType::CMYK(_));
     let lost = beside::tiff(&mut pages);
     let mut has_more = false;
@@ -270,7 +278,7 @@ fn tiff_file(bytes: &[u8]) -> Read_<Picture> {
 }
 
 /// Refuses what the decoder passes over: pixels that it would take for others.
-fn tiff_of_a_kind(pages: &mut tiff::decoder::Decoder<Cursor<&[u8]>>) -> Read_<()> {
+fn check_tiff(pages: &mut tiff::decoder::Decoder<Cursor<&[u8]>>) -> Read_<()> {
     let mut number = |tag| pages.find_tag_unsigned::<u32>(tag).map_err(damaged);
     let (planes, rows, height) = (number(Tag::PlanarConfiguration)?, number(Tag::TileLength)?, number(Tag::ImageLength)?.unwrap_or(0));
     let (order, packing) = (number(Tag::FillOrder)?, number(Tag::Compression)?);

@@ -6,7 +6,7 @@ use crate::backend::Backend;
 use crate::buffer::{Buffer, Memory as _};
 use crate::element::{DType, Element};
 use crate::error::{Error, Result};
-use crate::patterns::histogram::{Ruled, alike_into, each_into, rule_of_text};
+use crate::patterns::histogram::{Ruled, alike_into, check_active, each_into, rule_of_text};
 use crate::patterns::{
     Bins, Edges, Histogram as _, HistogramTotal as Total, Patterns, Sample, bins_between, channels_between, select::Count,
 };
@@ -73,12 +73,11 @@ impl<B: Patterns> Job<'_, B> {
         let (samples, rest) = self.inputs.split_at(of.arrays.min(self.inputs.len()));
         let (weights, edges) = rest.split_at(usize::from(of.weighted).min(rest.len()));
         let weights = weights.first().copied();
+        if let Some((channels, active)) = of.channels {
+            check_active(channels, active as u64)?;
+        }
         let found = match (of.channels, samples) {
             (Some(_), _) if of.flow => return Err(invalid("channels have none for samples outside")),
-            (Some((channels, active)), _) if active > 4 => {
-                let reason = format!("{active} active ones of {channels}; one to four of them can be");
-                return Err(Error::InvalidArgument { what: "channels", reason });
-            }
             (Some((channels, _)), [x]) => {
                 with_dtype!(x.dtype, T => channels_of(self.device, &x.typed::<T>()?, channels, &of.bins(edges), weights))
             }

@@ -16,7 +16,7 @@ pub use call::{Binning, Counts, HistogramCall, Weights};
 pub use channels::{
     AlikeChannels, BetweenChannels, ComputedChannels, EvenChannels, channels_alike, channels_between, channels_even, channels_of,
 };
-pub(crate) use channels::{alike as alike_into, each as each_into};
+pub(crate) use channels::{alike as alike_into, check_active, each as each_into};
 pub(crate) use exact::Exact;
 pub use exact::{LIMBS, WIDE_LIMBS};
 pub use sample::Sample;

@@ -132,7 +132,9 @@ pub(super) fn ising(args: &RunArgs) -> Result {
     let [png, plot, csv] = [&args.png, &args.plot, &args.csv].map(|path| path.as_deref().map(Output::new).transpose());
     let (png, plot, csv) = (png?, plot?, csv?);
     let spins = Some(&args.output).filter(|path| !path.as_os_str().is_empty()).map(|path| Output::new(path)).transpose()?;
-    output::apart(&[&png, &plot, &csv, &spins].into_iter().flatten().collect::<Vec<_>>())?;
+    let all: Vec<&Output> = [&png, &plot, &csv, &spins].into_iter().flatten().collect();
+    output::apart(&all)?;
+    let beside = all.iter().any(|output| output.is_stdout());
     if measured == 0 && png.is_none() {
         if args.output.as_os_str().is_empty() {
             return Err(Failure::usage("ising has nothing to do", "add --measure, --png or --out"));
@@ -161,7 +163,7 @@ pub(super) fn ising(args: &RunArgs) -> Result {
     drop(progress);
     if measured > 0 {
         let header = ["temperature", "|magnetisation|", "energy", "Binder's cumulant", "heat capacity", "susceptibility"];
-        tell(args, &table::table(&header, &[0, 1, 2, 3, 4, 5], &rows))?;
+        tell(beside, &table::table(&header, &[0, 1, 2, 3, 4, 5], &rows))?;
     }
     let drawn = plot.as_ref().map(|_| curves::svg(&points)).transpose()?.unwrap_or_default();
     let seen = last.filter(|_| png.is_some()).map(|spins| picture(&spins)).transpose()?.unwrap_or_default();
@@ -172,14 +174,9 @@ pub(super) fn ising(args: &RunArgs) -> Result {
     output::write_all(&mut all)
 }
 
-/// Prints a table, beside a result that goes to standard output.
-fn tell(args: &RunArgs, text: &str) -> Result {
-    let files = [&args.png, &args.plot, &args.csv].into_iter().flatten().chain([&args.output]);
-    if files.map(|file| file.as_os_str()).any(|file| file == "-" || file == "/dev/stdout") {
-        screen::say_beside(text)
-    } else {
-        screen::say(text)
-    }
+/// Prints a table, beside a result where that goes to standard output.
+fn tell(beside: bool, text: &str) -> Result {
+    if beside { screen::say_beside(text) } else { screen::say(text) }
 }
 
 /// The mean, and its error in units of its last two digits.
@@ -256,5 +253,6 @@ pub(super) fn price(args: &RunArgs) -> Result {
         let name = if matches!(of.kind, Kind::Barrier(..)) { "formula, approximate for steps" } else { "formula" };
         rows.push(row(name, exact, String::new()));
     }
-    tell(args, &table::table(&["", "price", "standard error"], &[1, 2], &rows))
+    let beside = !args.output.as_os_str().is_empty() && Output::new(&args.output)?.is_stdout();
+    tell(beside, &table::table(&["", "price", "standard error"], &[1, 2], &rows))
 }

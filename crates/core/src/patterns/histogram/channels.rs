@@ -17,6 +17,14 @@ pub(super) fn no_channels(reason: String) -> Error {
     Error::InvalidArgument { what: "channels", reason }
 }
 
+/// Fails unless one to four of the channels are counted.
+pub(crate) fn check_active(channels: u32, active: u64) -> Result<()> {
+    if active == 0 || active > channels.min(4).into() {
+        return Err(no_channels(format!("{active} active ones of {channels}; one to four of them can be")));
+    }
+    Ok(())
+}
+
 /// The first channels of interleaved samples.
 pub(super) struct Channels<'a, B: Backend, T> {
     x: &'a Buffer<B, T>,
@@ -29,9 +37,7 @@ pub(super) struct Channels<'a, B: Backend, T> {
 impl<'a, B: Backend, T: Element> Channels<'a, B, T> {
     /// One to four of `channels`, and whole pixels.
     pub(super) fn new(x: &'a Buffer<B, T>, channels: u32, active: u32) -> Result<Self> {
-        if active == 0 || active > channels.min(4) {
-            return Err(no_channels(format!("{active} active ones of {channels}; one to four of them can be")));
-        }
+        check_active(channels, active.into())?;
         if !x.len().is_multiple_of(channels.into()) {
             return Err(no_channels(format!("{} samples are no whole pixels of {channels}", x.len())));
         }

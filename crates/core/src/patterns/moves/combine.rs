@@ -6,7 +6,7 @@ use super::gather::check_operand;
 use super::{IndexElement, IndexScalar, Move, target_word};
 use crate::backend::Backend;
 use crate::buffer::{Buffer, Memory as _};
-use crate::element::{DType, Element, Scalar};
+use crate::element::{Element, Scalar};
 use crate::error::{Error, Result};
 use crate::input::{Collector, Source as _, array, index, permuted, scalar};
 use crate::ir::{Expr, Func, select};
@@ -22,12 +22,10 @@ fn word_count<B: Backend, T: Element>(out: &Buffer<B, T>) -> Result<u32> {
     u32::try_from(out.len()).map_err(|_| Error::TooLarge { what: "targets of a scatter", requested: out.len(), limit: limit.into() })
 }
 
-/// The number of a target, or how many there are where an index names none.
-fn place<I: IndexScalar>(i: Expr<I>, targets: Expr<u32>) -> Expr<u32> {
-    // A negative index is a word above all that are not.
-    let named = if I::DTYPE == DType::I32 { targets.min(1 << 31) } else { targets };
-    let word = target_word(i, 0);
-    select(word.lt(named), word, targets)
+/// The number of a target of `targets`, or how many there are, `none`, where an index names none.
+fn place<I: IndexScalar>(i: Expr<I>, targets: u32, none: Expr<u32>) -> Expr<u32> {
+    let word = target_word(i, targets.into());
+    select(word.lt(none), word, none)
 }
 
 /// A new array of targets that hold nothing.
@@ -51,7 +49,7 @@ pub(super) fn combine_traced<B: Move + Sort + Segmented, T: Element<Reg = T> + S
     if checked {
         check_operand(device, PATTERN, &sources.indices(device)?, out.len())?;
     }
-    let placed = sources.with(device, &scalar(targets), |i, value, targets| (place(i, targets), value))?;
+    let placed = sources.with(device, &scalar(targets), |i, value, none| (place(i, targets, none), value))?;
     let (places, values) = placed.stored(device)?;
     in_order(device, &places, &values, op, out, adds)
 }
@@ -65,7 +63,8 @@ pub(super) fn combine<B: Move + Sort + Segmented, T: Element<Reg = T> + Scalar, 
     adds: bool,
 ) -> Result<()> {
     check_scatter(device, PATTERN, values, indices, out)?;
-    let places = device.map((indices, scalar(word_count(out)?)), |(i, targets)| place(i, targets))?;
+    let targets = word_count(out)?;
+    let places = device.map((indices, scalar(targets)), |(i, none)| place(i, targets, none))?;
     in_order(device, &places, values, op, out, adds)
 }
 

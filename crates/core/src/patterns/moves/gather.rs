@@ -147,7 +147,7 @@ impl<V, H> Gathering<V, H> {
         let places = Operand::<B, u32>::traced(device, GATHER, &inputs, |(at, i, n, inner, block, limit)| {
             let positive = at.ge(<H::Element as Element>::Reg::from_bits64(0));
             let there = if bound.is_some() { positive & at.lt(limit) } else { positive };
-            select(there, (i / block * n + target_word(at, 0)) * inner + i % inner, u32::MAX)
+            select(there, (i / block * n + target_word(at, lines.n)) * inner + i % inner, u32::MAX)
         })?;
         gather::<B, W::Out, _>(device, values, &places, out, || {
             if self.checked { check_operand(device, GATHER, &indices, lines.n) } else { Ok(()) }
@@ -181,7 +181,7 @@ fn at_indices<B: Backend, I: IndexScalar>(device: &B, values: Elsewhere<B>, indi
         let (i, bound_of) = Source::exprs(&rest, &mut { first });
         let positive = i.ge(I::from_bits64(0));
         let there = if bound.is_some() { positive & i.lt(bound_of) } else { positive };
-        values.results_where(&c.params, target_word(i, 0), there)
+        values.results_where(&c.params, target_word(i, values.len), there)
     };
     let func = graph::trace(c.params.clone(), build)?;
     Ok((c, Arc::new(func)))
