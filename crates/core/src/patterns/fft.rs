@@ -72,7 +72,7 @@ impl FftScalar for f64 {
 /// other prime factors are Bluestein's convolution with a chirp by transforms of the least power of two from `2 n - 1` on. An inverse is the transform of points whose
 /// parts have changed places, changed back and multiplied by 1 / n, rounded. NaN and infinities flow; NaN is stored canonical.
 ///
-/// **Range.** Sums on the way are larger than results: up to `2 n` times the greatest point in transforms of real numbers, and up to `4 n^2` times in Bluestein's,
+/// **Range.** Sums on the way are larger than results: up to `2 n` times the greatest point in transforms of real numbers, and up to `6 n^2` times in Bluestein's,
 /// whose small numbers are lost earlier, too. Where that leaves the range of the type, results are infinite or NaN; scale points towards 1.
 ///
 /// One point is itself; a line of none is an error, as NumPy's. Lines have at most 2^31 points, and not more than a kernel sees at once (through wgpu what a

@@ -5,6 +5,7 @@ use crate::context::Options;
 use crate::device::Wgpu;
 use isowarp_core::backend::{Backend as _, Run};
 use isowarp_core::buffer::{Buffer, Memory as _};
+use isowarp_core::error::Error;
 use isowarp_core::patterns::{MapTask, ReduceTask, RunLengths as _, Select as _, SelectTask};
 use isowarp_cpu::Cpu;
 use std::sync::atomic::Ordering;
@@ -100,4 +101,18 @@ fn numbers_of_launches_start_over_between_arrays_and_not_between_windows() {
         }
         check(&gpu, &[20_011]);
     }
+}
+
+#[test]
+fn what_launches_keep_is_made_anew_after_work_that_failed() {
+    let gpu = own_device(&Options::default());
+    check(&gpu, &[9000]);
+    assert!(gpu.patterns().single.lock().is_some());
+    let failed = Error::Compile { kernel: "k".to_owned(), log: "it is refused".to_owned() };
+    gpu.context().faults.defer(failed.clone());
+    let x = gpu.upload(&[1u32, 2]);
+    assert_eq!(x.and_then(|x| gpu.select(&x, |x| x.lt(2)).run().map(drop)), Err(failed.clone()), "later results would be in doubt");
+    assert_eq!((gpu.synchronize(), gpu.synchronize()), (Err(failed), Ok(())));
+    assert!(gpu.patterns().single.lock().is_none());
+    check(&gpu, &[9000]);
 }
