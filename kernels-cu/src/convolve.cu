@@ -16,8 +16,9 @@ IW_DEVICE int resolve(int i, int n, uint32_t border) {
     if (i >= 0 && i < n) return i;
     if (border == CLAMP) return i < 0 ? 0 : n - 1;
     if (border == ZERO) return -1;
-    const int period = border == MIRROR ? max(2 * (n - 1), 1) : n;
-    const int k = (i % period + period) % period;
+    // Without signs, in which twice an axis of more than 2^30 has room.
+    const uint32_t period = border == MIRROR ? max(2u * uint32_t(n - 1), 1u) : n;
+    const uint32_t k = i < 0 ? period - 1 - uint32_t(-(i + 1)) % period : uint32_t(i) % period;
     return border == MIRROR ? min(k, period - k) : k;
 }
 

@@ -267,6 +267,12 @@ fn eliminate(@builtin(workgroup_id) id: vec3<u32>, @builtin(num_workgroups) grid
             }
         }
 {% if guarded %}
+        else {
+            // Numbers that nothing divides are multipliers all the same.
+            for (var i = k + 1u + own; i < rows; i += members) {
+                look(team, element(base + i * pitch + k));
+            }
+        }
         for (var j = k + 1u + own; j < columns; j += members) {
             look(team, element(base + k * pitch + j));
         }

@@ -121,11 +121,14 @@ impl HostBuffer {
 
     pub(crate) fn write(&self, offset: u64, data: &[u8]) -> Result<()> {
         let range = self.range(offset, data.len() as u64)?;
-        let (end, mut words) = (range.end, self.memory.words.write());
-        let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut words);
+        self.put(self.memory.words.write(), range, data);
+        Ok(())
+    }
+
+    fn put(&self, mut words: Writing<'_>, range: core::ops::Range<usize>, data: &[u8]) {
+        let (end, bytes) = (range.end, bytemuck::cast_slice_mut::<u64, u8>(&mut words));
         bytes[range].copy_from_slice(data);
         self.memory.promise.filled(end as u64);
-        Ok(())
     }
 
     /// Copies bytes from another buffer, or from another place of this one.
@@ -138,8 +141,15 @@ impl HostBuffer {
             self.memory.promise.filled(range.end as u64);
             return Ok(());
         }
-        let words = from.lock();
-        let bytes: &[u8] = bytemuck::cast_slice(&words);
-        self.write(offset, &bytes[source])
+        // Locked in one order whichever way it goes, so that copies there and back never wait for each other.
+        let (to, words) = if Arc::as_ptr(&self.memory) < Arc::as_ptr(&from.memory) {
+            let to = self.memory.words.write();
+            (to, from.lock())
+        } else {
+            let words = from.lock();
+            (self.memory.words.write(), words)
+        };
+        self.put(to, range, &bytemuck::cast_slice(&words)[source]);
+        Ok(())
     }
 }

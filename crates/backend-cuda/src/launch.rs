@@ -101,6 +101,7 @@ pub(crate) fn launch<P: Pod>(stream: &Stream, kernel: &Kernel, grid: Grid, args:
     if !prepare(stream, kernel, grid)? {
         return Ok(());
     }
+    kernel.wait()?;
     check_block(kernel, grid)?;
     let mut parameters = [ptr::from_ref(args).cast_mut().cast()];
     let [bx, by, bz] = grid.blocks;

@@ -87,40 +87,47 @@ impl Staging {
 /// future that has to wait.
 #[derive(Debug, Default)]
 pub(crate) struct Poller {
-    queue: Mutex<Option<mpsc::Sender<wgpu::SubmissionIndex>>>,
+    queue: Mutex<Option<mpsc::Sender<Waited>>>,
 }
+
+/// A submission, and what is mapped by it.
+type Waited = (wgpu::SubmissionIndex, Arc<Mapping>);
 
 impl Poller {
     /// Asks for the submission to be waited for. In a browser the event loop does that.
-    fn watch(&self, context: &Arc<Context>, index: wgpu::SubmissionIndex) -> Result<()> {
+    fn watch(&self, context: &Arc<Context>, index: wgpu::SubmissionIndex, mapping: Arc<Mapping>) -> Result<()> {
         if cfg!(target_family = "wasm") {
             return Ok(());
         }
         let mut queue = self.queue.lock();
         if queue.is_none() {
-            let (sender, receiver) = mpsc::channel();
+            let (sender, receiver) = mpsc::channel::<Waited>();
             let context = Arc::clone(context);
             // Ends when the sender goes, with the device handle that owns it.
             std::thread::Builder::new()
                 .name("isowarp-wgpu-poll".to_owned())
                 .spawn(move || {
-                    for index in receiver {
-                        if context.poll(wait_for(index)).is_err() {
-                            break;
+                    let mut failed = false;
+                    for (index, mapping) in receiver {
+                        failed = failed || context.poll(wait_for(index)).is_err();
+                        if failed {
+                            mapping.give_up();
                         }
                     }
                 })
                 .map_err(|e| Error::Driver { call: "thread::spawn", message: e.to_string() })?;
             *queue = Some(sender);
         }
-        if let Some(sender) = &*queue
-            && sender.send(index).is_err()
-        {
-            context.faults.check()?;
-            return Err(Error::DeviceLost { reason: "waiting for the device failed before".to_owned() });
+        match &*queue {
+            Some(sender) if sender.send((index, mapping)).is_err() => Err(gone(context)),
+            _ => Ok(()),
         }
-        Ok(())
     }
+}
+
+/// Why nothing comes any more.
+fn gone(context: &Context) -> Error {
+    context.faults.check().err().unwrap_or_else(|| Error::DeviceLost { reason: "waiting for the device failed".to_owned() })
 }
 
 pub(crate) fn wait_for(index: wgpu::SubmissionIndex) -> wgpu::PollType {
@@ -143,6 +150,8 @@ pub(crate) struct Mapping {
 struct Mapped {
     outcome: Option<Outcome>,
     waker: Option<Waker>,
+    /// Nobody waits for the submission any more.
+    given_up: bool,
 }
 
 impl Mapping {
@@ -162,6 +171,17 @@ impl Mapping {
         };
         context.guarded("Buffer::map_async", 0, || buffer.slice(..bytes).map_async(wgpu::MapMode::Read, wake))?;
         Ok(mapping)
+    }
+
+    /// Wakes the future, to which nothing comes any more.
+    fn give_up(&self) {
+        let mut state = self.state.lock();
+        state.given_up = true;
+        let waker = state.waker.take();
+        drop(state);
+        if let Some(waker) = waker {
+            waker.wake();
+        }
     }
 
     /// Waits for the submission and for the callback, which another thread's poll may have picked up and not run yet.
@@ -285,10 +305,13 @@ impl Future for ReadBack {
             drop(mapped);
             return Poll::Ready(this.finish(outcome));
         }
+        if mapped.given_up {
+            return Poll::Ready(Err(gone(&this.context)));
+        }
         mapped.waker = Some(cx.waker().clone());
         drop(mapped);
         if let Some(index) = this.index.take()
-            && let Err(error) = this.poller.watch(&this.context, index)
+            && let Err(error) = this.poller.watch(&this.context, index, Arc::clone(&this.mapping))
         {
             return Poll::Ready(Err(error));
         }

@@ -117,7 +117,7 @@ pub(crate) enum Dist {
 pub(crate) enum OrderArg {
     /// One after the other
     Sequential,
-    /// NumPy's pairwise summation (the default)
+    /// NumPy 2.4's pairwise summation of f32 and f64 (the default); older ones add blocks of 8192 one after another
     Pairwise,
     /// Kahan's, with a running correction
     Kahan,
@@ -272,7 +272,8 @@ resolution are kept where the output's format has a place for them; what is left
 
 Colours are weighed by alpha, and alpha is filtered as they are, so that what is transparent gives no colour to what is not. sobel, laplacian and
 highpass, which find differences, take colours as they are seen before black, and leave alpha. Pixels are computed in f32, rounded half up.
-A gaussian of another size than 3 and 5, a box of another than 3, and one with --sigma goes across and then down, each sum rounded to f32.";
+A gaussian of another size than 3 and 5, a box of another than 3, and one with --sigma goes across and then down, in f32: chains of
+16 taps, added in pairs.";
 
 #[derive(Args, Debug)]
 #[command(after_help = IMAGE_HELP)]

@@ -188,10 +188,12 @@ fn advice(e: &Error, on_cpu: bool) -> Option<&'static str> {
         Error::NotSorted { pattern: "merge_by" | "search_by" | "a set operation by an order", .. } => {
             "sort it first with `isowarp run sort` and the same --op"
         }
-        Error::NotSorted { .. } => "sort it first with `isowarp run sort`, --descending if it is used so",
+        Error::NotSorted { .. } => "sort it first with `isowarp run sort` and the same of --descending, --nan-last and --total-order",
+        Error::Empty { pattern: "estimate" } => "ask for one sample at least (--n 1)",
+        Error::Empty { pattern: "argmin" | "argmax" | "mean" | "ulp" } => "give an array with elements",
         Error::Empty { .. } => "give an array with elements, or an operator with an identity such as sum",
         Error::InvalidArgument { what: "identity", .. } => "name the value that leaves others as they are, such as 0 for x+y and 1 for x*y",
-        Error::InvalidArgument { what: "factors of a product" | "order of a product" | "the array that is added to a product", .. } => {
+        Error::InvalidArgument { what: "factors of a product" | "order of a product", .. } => {
             "convert the arrays first, such as `isowarp run map --op x --dtype f32 --in a.npy --out b.npy`"
         }
         Error::InvalidArgument { what: "filter", .. } => {

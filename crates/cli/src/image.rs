@@ -44,6 +44,13 @@ impl Picture {
         matches!(self.channels, 2 | 4)
     }
 
+    /// Whether there is alpha, and nothing shows through.
+    fn is_opaque(&self) -> bool {
+        let size = self.pixel_bytes();
+        let alpha = size - size / self.channels as usize;
+        self.has_alpha() && self.pixels.chunks_exact(size).all(|pixel| pixel[alpha..].iter().all(|&b| b == u8::MAX))
+    }
+
     fn pixel_bytes(&self) -> usize {
         self.channels as usize * if self.deep { 2 } else { 1 }
     }

@@ -137,7 +137,7 @@ pub(crate) fn write_all(results: &mut [(&Output, &mut Body<'_>)]) -> Result {
         }
     }
     for (output, body) in results.iter_mut().filter(|(output, _)| !matches!(output, Output::File(_))) {
-        output.pour(*body)?;
+        output.pour(*body).map_err(|e| beside(&written, e))?;
     }
     place(written)
 }
@@ -145,14 +145,24 @@ pub(crate) fn write_all(results: &mut [(&Output, &mut Body<'_>)]) -> Result {
 /// Ends results: when all of them are whole and on the disk, they take their places.
 pub(crate) fn finish(results: Vec<Writing<'_>>) -> Result {
     let whole = results.into_iter().map(Writing::whole).collect::<Result<Vec<To<'_>>>>()?;
-    let mut parts = Vec::new();
-    for to in whole {
-        match to {
-            To::Part(_) => parts.push(to),
-            To::Spool(output, _, mut file) => output.pour(&mut |w| io::copy(&mut file, w).map(drop))?,
+    let (parts, spools): (Vec<_>, Vec<_>) = whole.into_iter().partition(|to| matches!(to, To::Part(_)));
+    for to in spools {
+        if let To::Spool(output, _, mut file) = to {
+            output.pour(&mut |w| io::copy(&mut file, w).map(drop)).map_err(|e| beside(&parts, e))?;
         }
     }
     place(parts)
+}
+
+/// A reader who leaves ends the work in silence, but not where files were asked for too.
+fn beside(files: &[To<'_>], e: Failure) -> Failure {
+    match e {
+        Failure::Closed if !files.is_empty() => Failure::failed(
+            "a pipe was closed before it took its result, and the files of the other ones are as they were",
+            "name a file for every result that is wanted",
+        ),
+        e => e,
+    }
 }
 
 /// Gives parts their places; if one does not get it, the others give theirs back.

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{refused, says};
+use common::{advises, refused, save_npy, says};
 
 #[test]
 fn options_of_numbers_that_make_no_sense_are_refused() {
@@ -52,6 +52,40 @@ fn options_of_numbers_that_make_no_sense_are_refused() {
     says(&refused(&["random", "--n", "3", "--dist", "halton"]), "need --dimensions");
     says(&refused(&["random", "--n", "3", "--dist", "halton", "--dimensions", "129"]), "dimensions of Halton points");
     says(&refused(&["random", "--n", "3", "--dist", "normal", "--scramble"]), "--scramble is not for this distribution");
+    for option in [["--seed", "1"], ["--stream", "1"], ["--generator", "threefry"]] {
+        let points = ["random", "--n", "3", "--dist", "sobol", "--dimensions", "2"];
+        advises(&refused(&[&points[..], &option].concat()), &format!("{} is for points with --scramble", option[0]), "add --scramble");
+    }
+}
+
+#[test]
+fn advice_is_for_what_was_asked() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let empty = folder.path().join("empty.npy").display().to_string();
+    save_npy(empty.as_ref(), "<f4", &[0, 3], &[]);
+    let option = ["price", "--kind", "european", "--spot", "100", "--strike", "100", "--volatility", "0.2"];
+    advises(&refused(&[&option[..], &["--n", "0"]].concat()), "estimate", "ask for one sample at least (--n 1)");
+    for args in [&["argmax"][..], &["argmax", "--axis", "0"], &["mean"]] {
+        let lines = refused(&[args, &["--in", &empty]].concat());
+        assert_eq!(lines, [format!("error: {} of an empty array has no value", args[0]), "  help: give an array with elements".to_owned()]);
+    }
+    advises(&refused(&["reduce", "--op", "min", "--in", &empty]), "min of an empty array", "or an operator with an identity");
+    advises(&refused(&["merge", "--in", "w_i4.npy", "--in", "w_i4.npy"]), "is not sorted", "--descending, --nan-last and --total-order");
+}
+
+#[test]
+fn simulations_beyond_their_numbers_are_refused() {
+    let ising = |args: &[&str]| refused(&[&["ising", "--shape", "4,4", "--beta", "0.4"], args].concat());
+    says(&ising(&["--sweeps", "9223372036854775808"]), "position: the stream ends before the last sweep");
+    says(&ising(&["--sweeps", "0", "--measure", "1", "--every", "9223372036854775808"]), "position: the stream ends before the last sweep");
+    says(&ising(&["--measure", "0"]), "invalid value '0' for '--measure");
+    says(&ising(&["--every", "2"]), "not provided: --measure");
+    for (spot, strike, what) in [("1e39", "100", "spot: 1e39"), ("1e-60", "100", "spot: 1e-60"), ("100", "1e39", "strike: 1e39")] {
+        let option = ["price", "--kind", "european", "--spot", spot, "--strike", strike, "--volatility", "0.2", "--n", "10"];
+        says(&refused(&option), &format!("{what} is beyond the range of f32"));
+    }
+    let far = ["price", "--kind", "up-and-out", "--spot", "1", "--strike", "1", "--barrier", "1e39", "--volatility", "0.2", "--n", "10"];
+    says(&refused(&far), "barrier over spot: 1e39 is beyond the range of f32");
 }
 
 #[test]

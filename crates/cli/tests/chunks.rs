@@ -392,7 +392,10 @@ fn options_of_chunks_that_make_no_sense_are_refused() {
     }
     says(&["map", "--in", &x, "--op", "x", "--chunk-size", "1K"], "unexpected argument '--chunk-size' found");
     says(&["reduce", "--in", &x, "--temp-dir", "."], "unexpected argument '--temp-dir' found");
-    says(&["scan", "--in", &x, "--variant", "coarsened", "--chunk-size", "1K"], "without --by-key and --variant");
+    for of in [["scan", "--variant", "coarsened"], ["sort", "--variant", "radix"]] {
+        let message = "--chunk-size is for patterns without --variant, and scans without --by-key";
+        says(&[&of[..], &["--in", &x, "--chunk-size", "1K"]].concat(), message);
+    }
     let fast = ["sort", "--in", &x, "--op", "x < y", "--chunk-size", "1K", "--numerics", "fast"];
     says(&fast, "chunks are merged by the definition of the arithmetic");
     let bins = ["histogram", "--in", &x, "--bins", "2", "--range", "0,1", "--chunk-size", "1K"];

@@ -130,6 +130,8 @@ fn no_check_is_skipped() -> isowarp::Result<()> {
     assert!(matches!(one(&dev, Call::Norm(Norm::One), &[&words]), Err(Error::InvalidArgument { .. })));
     let empty = DynBuffer::new(&dev, DType::F32, 0)?;
     assert!(matches!(one(&dev, Call::Argmin(Over::Whole), &[&empty]), Err(Error::Empty { pattern: "argmin" })));
+    let columns = Over::Axis(vec![0, 3], 0);
+    assert!(matches!(one(&dev, Call::Argmin(columns), &[&empty]), Err(Error::Empty { pattern: "argmin" })));
     assert!(matches!(reduce(&dev, &empty, named("min")), Err(Error::Empty { pattern: "min" })));
     assert_eq!(values::<f32>(&reduce(&dev, &empty, named("product"))?), [1.0]);
     Ok(())

@@ -313,3 +313,14 @@ fn sixteen_bits_are_filtered_by_the_same_formulas() {
         }
     }
 }
+
+#[test]
+fn wide_means_of_one_colour_are_that_colour() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let path = dir.path().join("plain.png");
+    ImageBuffer::from_pixel(3, 2, Luma([40_000u16])).save(&path).expect("saved");
+    for size in ["17", "1001", "9999"] {
+        let found = filtered(&path, &["box", "--size", size], &[]).into_luma16();
+        assert!(found.pixels().all(|p| p.0 == [40_000]), "{size}: {found:?}");
+    }
+}

@@ -396,3 +396,24 @@ fn transparent_pixels_give_no_colour() {
         assert!(found.pixels().any(|p| p.0[3] == 255) || filter[0] != "median", "{filter:?}");
     }
 }
+
+#[test]
+fn opaque_pictures_are_filtered_as_those_without_alpha() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let at = |name: &str| dir.path().join(name);
+    let sample = |k: u32| k.wrapping_mul(0x9e37_79b9).to_le_bytes();
+    let opaque = image::ImageBuffer::from_fn(61, 47, |x, y| {
+        let [a, b, c, d] = sample(x + 61 * y);
+        image::Rgba([u16::from_le_bytes([a, b]), u16::from_le_bytes([c, d]), u16::from_le_bytes([b, c]), u16::MAX])
+    });
+    opaque.save(at("opaque.png")).expect("a file");
+    image::DynamicImage::from(opaque).to_rgb16().save(at("plain.png")).expect("a file");
+    for filter in [&["gaussian", "--size", "31"][..], &["box", "--size", "25"], &["sobel"], &["sharpen"]] {
+        let [opaque, plain] = ["opaque", "plain"].map(|name| {
+            let (from, out) = (at(&format!("{name}.png")), at(&format!("{name}.of.png")));
+            succeeded(&isowarp(&[&["image"], filter, &["--in", text(&from), "--out", text(&out)]].concat()));
+            image::open(&out).expect("an image")
+        });
+        assert!(opaque.to_rgba16().pixels().all(|p| p.0[3] == u16::MAX) && opaque.to_rgb16() == plain.to_rgb16(), "{filter:?}");
+    }
+}

@@ -86,3 +86,11 @@ fn merges_by_an_order_of_your_own_take_equal_elements_of_the_first_array_first()
     let nan_first = ["merge", "--op", "isnan(x) && !isnan(y) || x < y"];
     is(&run(&[&one, &nan], &nan_first), "'<f4'", &[3], &bits(&[0xFFC0_0001, 0x7FC1_2345, 0x3F80_0000]));
 }
+
+#[test]
+fn nan_last_changes_nothing_of_integers_and_of_their_chunks() {
+    let f = Files::new();
+    let x = f.line("<i4", &i32s(&(0..100).map(|k| k * 37 % 100 - 50).collect::<Vec<_>>()));
+    let falling = i32s(&(-50..50).rev().collect::<Vec<_>>());
+    is(&run(&[&x], &["sort", "--descending", "--nan-last", "--chunk-size", "1K"]), "'<i4'", &[100], &falling);
+}

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{backends, isowarp, npy, refused, save_npy, says, succeeded};
+use common::{advises, backends, isowarp, npy, refused, save_npy, says, succeeded};
 
 #[test]
 fn products_of_matrices_in_files_are_numpys_where_they_are_whole_numbers() {
@@ -43,4 +43,22 @@ fn matrices_that_do_not_fit_are_refused() {
     says(&refused(&["gemm", "--alpha", "4294967296", "--in", "rows_u1.npy", "--trans-b", "--in", "rows_u1.npy"]), "does not fit 32 bits");
     says(&refused(&["gemm", "--alpha", "0.5", "--in", "rows_u1.npy", "--trans-b", "--in", "rows_u1.npy"]), "no integer, as the sums are");
     says(&refused(&["gemm", "--order", "pairwise", "--in", "x_f4.npy", "--in", "x_f4.npy"]), "invalid value 'pairwise'");
+}
+
+#[test]
+fn what_is_added_and_factors_are_of_the_type_of_the_sums() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let save = |(descr, size): (&str, usize)| {
+        let path = folder.path().join(&descr[1..]).display().to_string();
+        save_npy(path.as_ref(), descr, &[1, 1], &vec![0; size]);
+        path
+    };
+    let [single, double, integer, byte] = [("<f4", 4), ("<f8", 8), ("<i4", 4), ("|u1", 1)].map(save);
+    let gemm = |a: &str, c: &str, rest: &[&str]| refused(&[&["gemm", "--in", a, "--in", a, "--in", c], rest].concat());
+    for (a, c, sums, found) in [(&double, &single, "f64", "f32"), (&integer, &single, "i32", "f32"), (&byte, &byte, "u32", "u8")] {
+        let message = format!("gemm adds to sums of {sums}, and the third input is of {found}");
+        advises(&gemm(a, c, &[]), &message, &format!("map --op x --dtype {sums}"));
+    }
+    says(&gemm(&single, &single, &["--alpha", "1e300"]), "alpha: 1e300 does not fit f32");
+    says(&gemm(&single, &single, &["--beta", "-1e39"]), "beta: -1e39 does not fit f32");
 }

@@ -382,3 +382,12 @@ fn simulations_print_their_means_and_draw_them() {
     // Hull's example.
     assert!(String::from_utf8_lossy(&run.stdout).contains("4.759422"), "{run:?}");
 }
+
+#[test]
+fn barriers_whose_formula_is_no_number_are_simulated() {
+    let option = ["run", "price", "--kind", "up-and-out", "--spot", "100", "--strike", "100", "--barrier", "110", "--rate", "0.03"];
+    let run = isowarp(&[&option[..], &["--volatility", "0.001", "--n", "1000"]].concat());
+    succeeded(&run);
+    let text = stdout(&run);
+    assert!(text.contains("simulation") && !text.contains("formula"), "{text}");
+}

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{backends, data, isowarp, lines_of_failure, npy, succeeded};
+use common::{backends, data, isowarp, lines_of_failure, npy, save_npy, succeeded};
 use std::fs;
 
 /// The oracle's cases on the devices that it was not compared with.
@@ -110,4 +110,24 @@ fn shapes_that_make_no_sense_are_refused() {
     says(&parts, "segmented-sort --by-key takes 3 inputs");
     says(&[&parts[..], &["--in", "w_f2.npy", "--in", "cuts_i8.npy"]].concat(), "shapes differ");
     says(&[&parts[..], &["--in", "part_load_u1.npy", "--in", "part_i8.npy"]].concat(), "offset");
+}
+
+#[test]
+fn arrays_of_many_axes_in_fortran_order_are_read() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let path = dir.path().join("x.npy");
+    // An element is its index in C order: the bits of its place in the file in reverse.
+    let bytes: Vec<u8> = (0..=u8::MAX).map(u8::reverse_bits).collect();
+    save_npy(&path, "|u1", &[2; 8], &bytes);
+    let header = b"'fortran_order': False";
+    let mut file = fs::read(&path).expect("the file");
+    let at = file.windows(header.len()).position(|w| w == header).expect("the order");
+    file[at..at + header.len()].copy_from_slice(b"'fortran_order': True ");
+    fs::write(&path, file).expect("a file");
+    for backend in backends() {
+        let out = isowarp(&["run", "map", "--op", "x", "--in", path.to_str().expect("text"), "--out", "-", "--backend", &backend]);
+        succeeded(&out);
+        let found = npy(&out.stdout);
+        assert!(found.shape == [2; 8] && found.bytes.iter().copied().eq(0..=u8::MAX), "{backend}: {found:?}");
+    }
 }

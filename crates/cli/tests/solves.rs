@@ -73,7 +73,13 @@ fn systems_of_other_types_are_refused_with_those_that_are_taken() {
 #[test]
 fn systems_that_make_no_sense_are_refused() {
     says(&refused(&["det", "--in", "w_i4.npy"]), "the first input has shape (300,), which is no matrix");
-    says(&refused(&["solve", "--in", "x_f4.npy"]), "takes");
+    says(&refused(&["solve", "--in", "x_f4.npy"]), "solve takes 2 inputs (--in, 2 times), not 1");
+    let folder = tempfile::tempdir().expect("a folder");
+    let [wide, narrow] = ["a.npy", "b.npy"].map(|name| folder.path().join(name).display().to_string());
+    save_npy(wide.as_ref(), "<f8", &[1, 1], &[0; 8]);
+    save_npy(narrow.as_ref(), "<f4", &[1], &[0; 4]);
+    let mixed = refused(&["solve", "--in", &wide, "--in", &narrow]);
+    advises(&mixed, "solve takes arrays of one type, not f64 and f32", "convert one of them");
     says(&refused(&["lu", "--in", "x_f4.npy"]), "rows and");
     says(&refused(&["solve", "--lower", "--upper", "--in", "x_f4.npy", "--in", "x_f4.npy"]), "cannot be used with");
     says(&refused(&["inv", "--pivoting", "half", "--in", "x_f4.npy"]), "invalid value 'half'");

@@ -36,6 +36,24 @@ fn a_closed_pipe_ends_quietly() {
     }
 }
 
+#[test]
+fn a_closed_pipe_beside_a_file_is_an_error_and_leaves_the_file() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (x, lengths) = (data("r_f4.npy"), folder.path().join("l.npy"));
+    fs::write(&lengths, "old").expect("a file");
+    for rest in [&[][..], &["--chunk-size", "20K"]] {
+        let (reader, writer) = std::io::pipe().expect("a pipe");
+        drop(reader);
+        let mut rle = command();
+        rle.args(["run", "rle", "--in"]).arg(&x).args(["--out", "-", "--lengths"]).arg(&lengths).args(rest);
+        let run = rle.stdout(writer).stderr(Stdio::piped()).output().expect("the command starts");
+        let lines = lines_of_failure(&run);
+        assert!(run.status.code() == Some(1) && lines[0].contains("a pipe was closed before it took its result"), "{lines:?}");
+        assert_eq!(fs::read(&lengths).expect("the file"), b"old");
+        assert_eq!(fs::read_dir(folder.path()).expect("the folder").count(), 1, "nothing is left beside it");
+    }
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn a_full_disk_on_a_standard_stream_is_an_error() {

@@ -76,7 +76,8 @@ impl Promise {
             granted.unseen = 0;
             let available = available();
             if available.is_some_and(|available| all.saturating_add(SPARE) > available) {
-                return Err(refused(bytes, available));
+                let taken = granted.promised.saturating_add(SPARE);
+                return Err(refused(bytes, available.map(|available| available.saturating_sub(taken))));
             }
         }
         granted.promised = all;

@@ -140,6 +140,12 @@ fn layouts<B: Target>(c: &mut Cases<B>) {
             d.gemm(matrix(&a, m, k), matrix(&b, k, n)).order(ProductOrder::Chain).run()
         });
     }
+    // Enough tiles for devices that have large ones, beyond whose terms these go on; a sum of products that are too small is -0.
+    c.add("gemm/chain/minus_zero", |d| {
+        let (m, n, k) = (2560, 1536, 260);
+        d.gemm(matrix(scalar(1e-30f32), m, k).steps(0, 0), matrix(scalar(-1e-30f32), k, n).steps(0, 0)).order(ProductOrder::Chain).run()
+    })
+    .full();
     c.add("gemm/reversed", |d| {
         let (a, b) = operands::<B, f32>(d, Fill::Plain, [20, 30, 40])?;
         d.gemm(matrix(a.reversed(), 20, 40), matrix(b.map(|b| b * 2.0 - 1.0), 40, 30)).run()
@@ -196,6 +202,11 @@ fn packed<B: Target>(c: &mut Cases<B>) {
             });
         }
     }
+    // A row each, whose elements are no whole vectors.
+    c.add("gemm/fixed/rows/6x8", |d| {
+        let (a, b) = operands::<B, f32>(d, Fill::Plain, [5, 6, 8])?;
+        d.gemm(matrix(&a, 1, 8).batch(5), matrix(&b, 8, 6)).order(ProductOrder::Fixed30).run()
+    });
     for shape in [[33, 65, 70], [70, 20, 300]] {
         let [m, n, k] = shape;
         c.add(format!("gemm/fixed/turned/{m}x{n}x{k}"), move |d| {

@@ -106,6 +106,13 @@ fn all<B: Target, T: SolveScalar>(c: &mut Cases<B>, fill: Fill, n: u64, batch: u
 }
 
 fn pivots<B: Target>(c: &mut Cases<B>) {
+    // A pivot of zero leaves a multiplier of 2^-102 undivided, whose product is subnormal.
+    c.add("lu/pivoting/none/zero", |d| {
+        let (small, more) = (2f32.powi(-40), (1.0 + f32::EPSILON) * 2f32.powi(-40));
+        let a = d.upload(&[1.0, 0.0, more, 0.0, 0.0, 1.0, small, 0.0, 0.0, 0.0, 0.0, small, more, -small, 0.0, 0.0])?;
+        let (lu, _, status) = d.lu(matrix(&a, 4, 4)).pivoting(Pivoting::None).run()?;
+        Ok((lu, status))
+    });
     for n in [4u64, 31, 66] {
         for (name, pivoting) in [("none", Pivoting::None), ("full", Pivoting::Full)] {
             c.add(format!("solve/pivoting/{name}/{n}"), move |d| {

@@ -445,6 +445,15 @@ fn convolutions_that_do_not_fit_are_refused_and_nothing_is_written() {
         assert!(matches!(call().write_to(&w), Err(Error::Aliasing { .. })));
         assert!(matches!(call().padding(&[1 << 40, 0]).write_to(&out), Err(Error::TooLarge { .. })));
         assert!(matches!(call().padding(&[1 << 20, 1 << 20]).write_to(&out), Err(Error::TooLarge { .. } | Error::BufferTooSmall { .. })));
+        // Indices of a long axis and its mirror image would leave 32 bits.
+        let one = d.upload(&[1u32]).unwrap();
+        let long = |n| {
+            let counted = d.convolve(grid(counting(n), &[n]), grid(&one, &[1]));
+            counted.border(Border::Mirror).padding(&[1]).stride(&[50_000_001]).run()
+        };
+        let found = long(1_400_000_001).unwrap().read_blocking().unwrap();
+        assert_eq!(found, [vec![1], (1..=27).map(|k| k * 50_000_001 - 1).collect()].concat());
+        assert!(matches!(long(1_500_000_000), Err(Error::TooLarge { .. })));
         // Separable filters and transforms.
         let line = || grid(&three_taps, &[3]);
         assert_eq!(invalid(d.separable(image, line(), filter()).write_to(&out)), "filter");

@@ -443,6 +443,15 @@ fn transforms_that_do_not_fit_are_refused_and_nothing_is_written() {
             assert!(matches!(d.fft_plan::<f64>(8).unwrap_err(), Error::Unsupported { .. }));
         }
         assert_eq!(out.read_blocking().unwrap(), [5.0; 24]);
+        // Halves of an array that change places in it, and in an array that begins in its other half.
+        let numbers = d.iota(8, 0u32, 1).unwrap();
+        for (from, to) in [(0..4, 0..4), (0..5, 3..8)] {
+            let (x, y) = (numbers.slice(from).unwrap(), numbers.slice(to).unwrap());
+            assert!(matches!(d.fft_shift(&x, &[x.len()], &[0]).write_to(&y), Err(Error::Aliasing { .. })));
+        }
+        assert_eq!(numbers.read_blocking().unwrap(), [0, 1, 2, 3, 4, 5, 6, 7]);
+        let axes: Vec<usize> = (0..33).collect();
+        assert_eq!(d.ifft_shift(&d.upload(&[7u32]).unwrap(), &[1; 33], &axes).run().unwrap().read_blocking().unwrap(), [7]);
         let other: Buffer<Device, f32> = d.upload(&[0.0; 2]).unwrap();
         assert_eq!(d.fft(&other).run().unwrap().read_blocking().unwrap(), [0.0, 0.0]);
     });

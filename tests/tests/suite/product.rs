@@ -343,6 +343,8 @@ fn products_that_do_not_fit_are_refused_and_nothing_is_written() {
         for (row, column) in [(1, 2), (2, 1), (1, 1), (6, 2), (0, 1), (3, 3)] {
             assert!(matches!(refused(d.gemm(of(3, 4), by(4, 3)).steps(row, column).write_to(&out)), Error::InvalidArgument { .. }));
         }
+        assert!(matches!(refused(d.gemm(of(3, 4), by(4, 1)).steps(0, 3).write_to(&out)), Error::InvalidArgument { .. }));
+        assert!(matches!(refused(d.gemm(of(1, 4), by(4, 3)).steps(7, 0).write_to(&out)), Error::InvalidArgument { .. }));
         assert!(matches!(refused(d.gemm(of(1, 2).batch(6), by(2, 1)).batch_step(0).write_to(&out)), Error::InvalidArgument { .. }));
         assert!(matches!(refused(d.gemm(of(2, 2).batch(2), by(2, 2)).batch_step(3).write_to(&out)), Error::InvalidArgument { .. }));
         assert!(matches!(

@@ -1,8 +1,9 @@
 //! Products of random shapes: a row, a column and a product of a batch have the bits that they have alone, on every device.
 
-use crate::common::{bits, each, each_with, uniform};
+use crate::common::{bits, each, each_with, gpus, uniform};
 use half::f16;
 use isowarp::Device;
+use isowarp::backend::Backend as _;
 use isowarp::buffer::Buffer;
 use isowarp::element::{Element, Scalar};
 use isowarp::patterns::ProductOrder;
@@ -189,4 +190,60 @@ fn products_with_a_vector_are_stored_with_a_step() {
             assert_eq!(found, if i % 3 == 0 { plain[i / 3] } else { 2.0f32.to_bits() });
         }
     });
+}
+
+#[test]
+fn fixed_point_products_of_many_matrices_or_a_row_take_no_more_memory_than_there_is() {
+    each(|d| {
+        let of = |x: &[f32], y: &[f32], [m, k, n, batch]: [u64; 4], shares: bool| {
+            let (a, b) = (d.upload(x).unwrap(), d.upload(y).unwrap());
+            let b = if shares { matrix(&b, k, n) } else { matrix(&b, k, n).batch(batch) };
+            bits(&d.gemm(matrix(&a, m, k).batch(batch), b).order(ProductOrder::Fixed30).run().unwrap())
+        };
+        // A row of each product, where their elements are no vectors of four.
+        let (rows, right) = (uniform(5 * 8, 1), uniform(8 * 6, 2));
+        let found = of(&rows, &right, [1, 8, 6, 5], true);
+        let alone: Vec<u32> = rows.chunks(8).flat_map(|row| of(row, &right, [1, 8, 6, 1], true)).collect();
+        assert_eq!(found, alone);
+        // Digits of more products than are seen at once.
+        let batch = 9000;
+        let (x, y) = (uniform(batch * 6, 3), uniform(batch * 4, 4));
+        let found = of(&x, &y, [3, 2, 2, batch], false);
+        for at in [0, 4095, 8000, batch as usize - 1] {
+            assert_eq!(found[6 * at..][..6], of(&x[6 * at..][..6], &y[4 * at..][..4], [3, 2, 2, 1], false), "{at}");
+        }
+        let k = 1 << 17;
+        let whole: Vec<f32> = (0..k).map(|i| if i % 3 == 0 { 1.0 } else { -1.0 }).collect();
+        assert_eq!(of(&whole, &whole, [1, k, 1, 1], true), [(k as f32).to_bits()]);
+    });
+}
+
+#[test]
+fn chains_have_all_their_terms_or_are_refused() {
+    each(|d| {
+        for [m, k, n] in [[1, 20_000, 1], [4, 20_000, 4], [9, 5000, 9], [70, 5000, 70], [1, 200_000, 1]] {
+            let ones = |elements: u64| d.upload(&vec![1.0f32; elements as usize]).unwrap();
+            let (a, b) = (ones(m * k), ones(k * n));
+            for order in [ProductOrder::Blocks, ProductOrder::Chain, ProductOrder::Fixed30] {
+                match d.gemm(matrix(&a, m, k), matrix(&b, k, n)).order(order).run() {
+                    Ok(found) => assert!(found.read_blocking().unwrap().iter().all(|&x| x == k as f32), "{order:?} {m} {k} {n}"),
+                    Err(e) => assert!(
+                        matches!(e, isowarp::Error::TooLarge { .. }) && d.caps().loop_turns.is_some() && order != ProductOrder::Blocks,
+                        "{order:?} {m} {k} {n}: {e}"
+                    ),
+                }
+            }
+        }
+    });
+}
+
+/// On devices with large tiles of floats: sums of one chain that are -0, beyond whose terms tiles go on.
+#[test]
+fn long_chains_that_end_in_minus_zero_keep_it() {
+    let [m, k, n] = [2560u64, 260, 1536];
+    for d in gpus().into_iter().filter(|d| d.caps().backend == "cuda") {
+        let tiny = |elements: u64, value: f32| d.upload(&vec![value; elements as usize]).unwrap();
+        let call = d.gemm(matrix(&tiny(m * k, 1e-30), m, k), matrix(&tiny(k * n, -1e-30), k, n)).order(ProductOrder::Chain).run();
+        assert!(bits(&call.unwrap()).into_iter().all(|bits| bits == 1 << 31));
+    }
 }

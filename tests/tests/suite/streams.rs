@@ -371,3 +371,32 @@ fn buffers_of_another_device_are_refused() {
     assert!(matches!(cpu().map((&here, &there), |(x, y)| x + y), Err(isowarp::Error::WrongDevice { .. })));
     assert!(matches!(gpu.copy_into(&there, &here), Err(isowarp::Error::WrongDevice { .. })));
 }
+
+#[test]
+fn plans_of_another_device_are_refused() {
+    let Some(gpu) = gpus().into_iter().next() else { return };
+    let (z, out) = (gpu.upload(&[1.0f32; 24]).unwrap(), gpu.upload(&[5.0f32; 26]).unwrap());
+    let refused = |result: isowarp::Result<()>| assert!(matches!(result, Err(isowarp::Error::WrongDevice { .. })));
+    // Of levels, and of a chirp.
+    for n in [12, 11] {
+        let plan = cpu().fft_plan::<f32>(n).unwrap();
+        refused(gpu.fft(&z.slice(..2 * n).unwrap()).plan(&plan).write_to(&out));
+        let plan = cpu().rfft_plan::<f32>(n).unwrap();
+        refused(gpu.rfft(&z.slice(..n).unwrap()).plan(&plan).write_to(&out));
+        refused(gpu.irfft(&z.slice(..2 * (n / 2 + 1)).unwrap(), n).plan(&plan).write_to(&out));
+    }
+    assert_eq!(out.read_blocking().unwrap(), [5.0; 26]);
+}
+
+#[test]
+fn copies_there_and_back_wait_for_nobody() {
+    each(|d| {
+        let (a, b) = (d.iota(1 << 16, 0u32, 1).unwrap(), d.iota(1 << 16, 0u32, 1).unwrap());
+        let copies = |from: &Buffer<Device, u32>, to: &Buffer<Device, u32>| (0..200).for_each(|_| d.copy_into(from, to).unwrap());
+        thread::scope(|s| {
+            s.spawn(|| copies(&a, &b));
+            s.spawn(|| copies(&b, &a));
+        });
+        assert_eq!(a.read_blocking().unwrap(), b.read_blocking().unwrap());
+    });
+}

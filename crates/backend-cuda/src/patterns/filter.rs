@@ -56,12 +56,11 @@ impl Run<FilterTask> for Cuda {
             FilterKind::Median3 => 3,
         };
         let samples = u64::from(task.width) * u64::from(task.channels);
-        if samples > i32::MAX as u64 || u64::from(task.height) > i32::MAX as u64 {
-            return Err(Error::TooLarge {
-                what: "samples of an image's row or column",
-                requested: samples.max(task.height.into()),
-                limit: i32::MAX as u64,
-            });
+        // Bytes of a row are numbered by an i32, also those that the last threads leave out.
+        let limit = i32::MAX as u64 / task.dtype.size_bytes() - 2 * WARP * samples_of_thread;
+        if samples.max(task.height.into()) > limit {
+            let requested = samples.max(task.height.into());
+            return Err(Error::TooLarge { what: "samples of an image's row or column", requested, limit });
         }
         args.u[0] = task.width;
         args.u[1] = task.height;

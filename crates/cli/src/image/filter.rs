@@ -8,11 +8,12 @@ use isowarp::ir::{Evaluator, Expr, lit};
 use isowarp::patterns::{Border, Filter as _, FilterKind, Image, Map as _};
 use isowarp::prelude::{array, index, scalar};
 use isowarp::{Device, Result, backend::Backend as _, expression};
+use std::ops::Range;
 
 /// Samples of a plane that a band holds, with its margins.
 const BAND: usize = 1 << 24;
 
-/// Taps of a kernel that one launch adds.
+/// Taps that one launch adds, in one chain.
 const TAPS: usize = 16;
 
 /// Work that is done to a picture.
@@ -88,13 +89,15 @@ fn by_bands(device: &Device, p: &Picture, work: &Work, border: Border) -> Result
     let radius = work.radius();
     let columns = p.width as usize + 2 * radius;
     let rows = (BAND / columns).saturating_sub(2 * radius).max(2 * radius).max(1);
-    let mut pixels = vec![0; p.pixels.len()];
+    // Nothing lies behind an opaque picture whose border is its own pixels.
+    let is_opaque = p.is_opaque() && border != Border::Zero;
+    let mut pixels = p.pixels.clone();
     let pitch = p.width as usize * p.pixel_bytes();
     for first in (0..p.height as usize).step_by(rows) {
         let rows = rows.min(p.height as usize - first);
         let around = (first as i64 - radius as i64)..((first + rows + radius) as i64);
         let around: Vec<Option<i64>> = around.map(|y| border.index(y, p.height.into())).collect();
-        let band = Band::new(device, p, work, around);
+        let band = Band { is_opaque, ..Band::new(device, p, work, around) };
         band.filter(&padded(p, &band, border), &mut pixels[first * pitch..][..rows * pitch])?;
     }
     Ok(pixels)
@@ -124,6 +127,8 @@ struct Band<'a> {
     device: &'a Device,
     p: &'a Picture,
     work: &'a Work,
+    /// Whether its alpha stays, and weighs nothing.
+    is_opaque: bool,
     /// With what lies around.
     columns: usize,
     /// Rows of the picture that are uploaded, none for one of zeros: of a blur each once, however far it reaches beyond the picture.
@@ -144,7 +149,7 @@ impl<'a> Band<'a> {
         } else {
             (around, Vec::new())
         };
-        Self { device, p, work, columns: p.width as usize + 2 * work.radius(), lines, places }
+        Self { device, p, work, is_opaque: false, columns: p.width as usize + 2 * work.radius(), lines, places }
     }
 
     /// Filters every channel into the pixels of a band.
@@ -152,9 +157,9 @@ impl<'a> Band<'a> {
         let (p, device) = (self.p, self.device);
         let dtype = if p.deep { DType::U16 } else { DType::U8 };
         let samples = DynBuffer::upload(device, dtype, samples)?;
-        let planes = (0..p.channels).map(|c| self.plane(&samples, c)).collect::<Result<Vec<Plane>>>()?;
+        let planes = (0..p.channels - u32::from(self.is_opaque)).map(|c| self.plane(&samples, c)).collect::<Result<Vec<Plane>>>()?;
         let greatest = if p.deep { 65_535.0f32 } else { 255.0 };
-        let Some((alpha, colours)) = planes.split_last().filter(|_| p.has_alpha()) else {
+        let Some((alpha, colours)) = planes.split_last().filter(|_| p.has_alpha() && !self.is_opaque) else {
             for (c, plane) in planes.iter().enumerate() {
                 self.store(c, &self.stored(&self.of(plane)?, greatest)?, out);
             }
@@ -206,8 +211,8 @@ impl<'a> Band<'a> {
         }
     }
 
-    /// Rows of sums over a plane whose rows are so many samples long; the samples of a sum, from its place on, are so many apart. The first product is rounded,
-    /// and every other one is added by fma.
+    /// Rows of sums over a plane whose rows are so many samples long; the samples of a sum, from its place on, are so many apart. Of each group of [`TAPS`] the
+    /// first product is rounded and every other one is added by fma. Groups are added in pairs: a chain of thousands of taps moves even a plain colour.
     fn weighted(&self, plane: &Plane, weights: &[f32], rows: usize, [pitch, step]: [u32; 2]) -> Result<Plane> {
         let (device, n) = (self.device, rows as u64 * u64::from(self.p.width));
         // Whole groups of taps, so that one kernel does for all sizes and both ways; what is added to them weighs nothing.
@@ -215,17 +220,24 @@ impl<'a> Band<'a> {
         let mut all = weights.to_vec();
         all.resize(taps, 0.0);
         let weights = device.upload(&all)?;
-        let mut sums = device.buffer::<f32>(n)?;
-        device.fill(&sums, 0.0)?;
-        for first in (0..taps as u32).step_by(TAPS) {
-            let steps = (scalar(self.p.width), scalar(pitch), scalar(step), scalar(first));
-            sums = device.generate(n, (index(), steps, (array(plane), array(&weights)), &sums), |(i, steps, (x, weights), sum)| {
+        self.paired(0..taps / TAPS, &|group| {
+            let steps = (scalar(self.p.width), scalar(pitch), scalar(step), scalar((group * TAPS) as u32));
+            device.generate(n, (index(), steps, (array(plane), array(&weights))), |(i, steps, (x, weights))| {
                 let (width, pitch, step, first) = steps;
                 let start = i / width * pitch + i % width + step * first;
-                (0..TAPS as u32).fold(sum, |sum, e| x.at(start + step * e).mul_add(weights.at(first + e), sum))
-            })?;
+                (0..TAPS as u32).fold(lit(0f32), |sum, e| x.at(start + step * e).mul_add(weights.at(first + e), sum))
+            })
+        })
+    }
+
+    /// The sum of planes as they are made, that of the greatest power of two of them and that of the rest: at most one plane of each level is held.
+    fn paired(&self, planes: Range<usize>, make: &dyn Fn(usize) -> Result<Plane>) -> Result<Plane> {
+        if planes.len() < 2 {
+            return make(planes.start);
         }
-        Ok(sums)
+        let middle = planes.start + planes.len().next_power_of_two() / 2;
+        let [a, b] = [self.paired(planes.start..middle, make)?, self.paired(middle..planes.end, make)?];
+        self.device.map((&a, &b), |(a, b)| a + b)
     }
 
     /// Samples rounded half up, and saturated.

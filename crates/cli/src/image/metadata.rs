@@ -27,6 +27,15 @@ impl Metadata {
         self.exif.as_mut().and_then(|exif| Orientation::remove_from_exif_chunk(exif))
     }
 
+    /// Drops a profile of other colours than the pixels', such as one of four inks that a decoder has converted.
+    pub(super) fn check_profile(&mut self, colours: &[u8; 4]) {
+        let head = self.icc.as_ref().and_then(|icc| icc.first_chunk::<40>()).filter(|head| head.ends_with(b"acsp"));
+        if let Some(of) = head.map(|head| &head[16..20]).filter(|of| of != colours) {
+            self.lost.push(format!("the ICC profile, which is of {} colours", String::from_utf8_lossy(of).trim()));
+            self.icc = None;
+        }
+    }
+
     /// Whether colours mean what they mean in files that say nothing.
     fn is_srgb(&self) -> bool {
         let gamma = self.gamma.is_none_or(|g| g.into_scaled() == 45_455);

@@ -5,11 +5,12 @@ use super::{Picture, beside, jpeg, strict, turn};
 use crate::failure::{Failure, Result};
 use ::image::codecs::{bmp::BmpDecoder, gif::GifDecoder, jpeg::JpegDecoder, tiff::TiffDecoder, webp::WebPDecoder};
 use ::image::metadata::Orientation;
-use ::image::{ColorType, ImageDecoder, ImageFormat, Limits};
+use ::image::{ColorType, ImageDecoder, ImageError, ImageFormat, Limits};
 use isowarp::Cpu;
 use std::io::{Cursor, Read};
 use std::num::NonZeroU64;
 use std::path::Path;
+use tiff::TiffError;
 use tiff::decoder::ifd::Value;
 use tiff::tags::Tag;
 
@@ -24,6 +25,9 @@ const DAMAGED_PROFILE: &str = "the ICC profile, which is damaged";
 /// Advice about half a file.
 const WHOLE: &str = "save or copy the image again; it has to be a whole PNG, JPEG, TIFF, BMP, WebP or GIF file";
 
+/// Advice about kinds of files that decoders do not read.
+const CONVERT: &str = "convert it first, for instance `magick in.tiff out.png`";
+
 /// Why a file is refused.
 pub(super) enum Refused {
     /// It is damaged.
@@ -36,9 +40,27 @@ pub(super) enum Refused {
 
 type Read_<T> = std::result::Result<T, Refused>;
 
-/// For the errors of decoders.
+/// For the errors of decoders that read every file of their kind.
 fn damaged(e: impl ToString) -> Refused {
     Refused::Damaged(e.to_string())
+}
+
+impl From<ImageError> for Refused {
+    fn from(e: ImageError) -> Self {
+        match e {
+            ImageError::Unsupported(_) => Self::Other(e.to_string(), CONVERT),
+            _ => damaged(e),
+        }
+    }
+}
+
+impl From<TiffError> for Refused {
+    fn from(e: TiffError) -> Self {
+        match e {
+            TiffError::UnsupportedError(_) => Self::Other(e.to_string(), CONVERT),
+            _ => damaged(e),
+        }
+    }
 }
 
 impl Refused {
@@ -90,6 +112,9 @@ fn format(bytes: &[u8]) -> Read_<ImageFormat> {
     if bytes.is_empty() {
         return Err(Refused::Damaged("the file is empty (0 bytes)".to_owned()));
     }
+    if [b"II+\0", b"MM\0+"].iter().any(|long| bytes.starts_with(*long)) {
+        return Ok(Tiff);
+    }
     let known = ::image::guess_format(bytes).ok().filter(|f| matches!(f, Bmp | Gif | Jpeg | Png | Tiff | WebP));
     known.ok_or_else(|| {
         let why = "it is no PNG, JPEG, TIFF, BMP, WebP or GIF image";
@@ -112,7 +137,7 @@ fn decoded(bytes: &[u8]) -> Read_<Picture> {
             let at = |k: usize| bytes.get(k..k + 4).and_then(|b| b.first_chunk()).map_or(0, |b| u32::from_le_bytes(*b));
             let resolution = if at(14) >= 40 { Resolution::of_metres([at(38), at(42)]) } else { None };
             let metadata = Metadata { resolution, lost: beside::bmp(bytes), ..Metadata::default() };
-            let picture = through(BmpDecoder::new(Cursor::new(bytes)).map_err(damaged)?, metadata)?;
+            let picture = through(BmpDecoder::new(Cursor::new(bytes))?, metadata)?;
             strict::bmp(bytes).map_err(Refused::Damaged)?;
             Ok(picture)
         }
@@ -152,24 +177,31 @@ fn through(mut decoder: impl ImageDecoder, mut metadata: Metadata) -> Read_<Pict
     // Decoders have limits of their own, of some hundred megabytes.
     let mut limits = Limits::no_limits();
     limits.max_alloc = Some(available());
-    decoder.set_limits(limits).map_err(damaged)?;
-    metadata.icc = decoder.icc_profile().map_err(damaged)?;
-    metadata.exif = decoder.exif_metadata().map_err(damaged)?;
-    if decoder.xmp_metadata().map_err(damaged)?.is_some() {
+    decoder.set_limits(limits)?;
+    metadata.icc = decoder.icc_profile()?;
+    metadata.exif = decoder.exif_metadata()?;
+    if decoder.xmp_metadata()?.is_some() {
         metadata.lost.push("XMP metadata".to_owned());
     }
-    if decoder.iptc_metadata().map_err(damaged)?.is_some() {
+    if decoder.iptc_metadata()?.is_some() {
         metadata.lost.push("IPTC metadata".to_owned());
     }
-    let orientation = decoder.orientation().map_err(damaged)?;
+    let orientation = decoder.orientation()?;
     metadata.turn_exif();
     let mut pixels = room(Some(decoder.total_bytes()))?;
-    decoder.read_image(&mut pixels).map_err(damaged)?;
+    decoder.read_image(&mut pixels)?;
     picture(size, color, pixels, metadata, orientation)
 }
 
-fn picture((width, height): (u32, u32), color: ColorType, pixels: Vec<u8>, metadata: Metadata, orientation: Orientation) -> Read_<Picture> {
+fn picture(
+    (width, height): (u32, u32),
+    color: ColorType,
+    pixels: Vec<u8>,
+    mut metadata: Metadata,
+    orientation: Orientation,
+) -> Read_<Picture> {
     let channels = color.channel_count();
+    metadata.check_profile(if channels < 3 { b"GRAY" } else { b"RGB " });
     let deep = match color.bytes_per_pixel() / channels {
         1 => false,
         2 => true,
@@ -239,50 +271,51 @@ fn jpeg_file(bytes: &[u8]) -> Read_<Picture> {
     let mut metadata = Metadata { resolution: seen.resolution, ..Metadata::default() };
     metadata.lost.extend(seen.has_comments.then(|| "comments".to_owned()));
     metadata.lost.extend(beside::after(seen.behind, "JPEG"));
-    let mut picture = through(JpegDecoder::new(Cursor::new(bytes)).map_err(damaged)?, metadata)?;
-    if picture.metadata.icc.is_none() && bytes.windows(PROFILE.len()).any(|w| w == PROFILE) {
-        picture.metadata.lost.push(DAMAGED_PROFILE.to_owned());
+    let mut decoder = JpegDecoder::new(Cursor::new(bytes))?;
+    if decoder.icc_profile()?.is_none() && bytes.windows(PROFILE.len()).any(|w| w == PROFILE) {
+        metadata.lost.push(DAMAGED_PROFILE.to_owned());
     }
-    if seen.components == 4 && picture.metadata.icc.take().is_some() {
+    Ok(of_inks(seen.components == 4, through(decoder, metadata)?))
+}
+
+/// The picture without a profile, where it was made of inks.
+fn of_inks(is_so: bool, mut picture: Picture) -> Picture {
+    if is_so && picture.metadata.icc.take().is_some() {
         picture.metadata.lost.push("the ICC profile, which is of four inks".to_owned());
     }
-    Ok(picture)
+    picture
 }
 
 fn tiff_file(bytes: &[u8]) -> Read_<Picture> {
-    let mut pages = tiff::decoder::Decoder::new(Cursor::new(bytes)).map_err(damaged)?;
-    let unit = pages.find_tag_unsigned::<u32>(Tag::ResolutionUnit).map_err(damaged)?.unwrap_or(2);
+    let mut pages = tiff::decoder::Decoder::new(Cursor::new(bytes))?;
+    let unit = pages.find_tag_unsigned::<u32>(Tag::ResolutionUnit)?.unwrap_or(2);
     let mut density = [0.0; 2];
     for (tag, density) in [Tag::XResolution, Tag::YResolution].into_iter().zip(&mut density) {
-        if let Some(Value::Rational(n, d)) = pages.find_tag(tag).map_err(damaged)? {
+        if let Some(Value::Rational(n, d)) = pages.find_tag(tag)? {
             *density = f64::from(n) / f64::from(d);
         }
     }
     check_tiff(&mut pages)?;
-    let inks = matches!(pages.colortype().map_err(damaged)?, tiff::ColorType::CMYK(_));
+    let inks = matches!(pages.colortype()?, tiff::ColorType::CMYK(_));
     let lost = beside::tiff(&mut pages);
     let mut has_more = false;
     while pages.more_images() {
-        pages.next_image().map_err(damaged)?;
+        pages.next_image()?;
         // A smaller copy of the image is no further one.
-        let kind = pages.find_tag_unsigned::<u32>(Tag::NewSubfileType).map_err(damaged)?.unwrap_or(0);
+        let kind = pages.find_tag_unsigned::<u32>(Tag::NewSubfileType)?.unwrap_or(0);
         has_more |= kind & 1 == 0;
     }
     one(has_more)?;
     let metadata = Metadata { resolution: Resolution::of_tiff(unit, density), lost, ..Metadata::default() };
-    let mut picture = through(TiffDecoder::new(Cursor::new(bytes)).map_err(damaged)?, metadata)?;
-    if inks && picture.metadata.icc.take().is_some() {
-        picture.metadata.lost.push("the ICC profile, which is of four inks".to_owned());
-    }
-    Ok(picture)
+    Ok(of_inks(inks, through(TiffDecoder::new(Cursor::new(bytes))?, metadata)?))
 }
 
 /// Refuses what the decoder passes over: pixels that it would take for others.
 fn check_tiff(pages: &mut tiff::decoder::Decoder<Cursor<&[u8]>>) -> Read_<()> {
-    let mut number = |tag| pages.find_tag_unsigned::<u32>(tag).map_err(damaged);
+    let mut number = |tag| pages.find_tag_unsigned::<u32>(tag);
     let (planes, rows, height) = (number(Tag::PlanarConfiguration)?, number(Tag::TileLength)?, number(Tag::ImageLength)?.unwrap_or(0));
     let (order, packing) = (number(Tag::FillOrder)?, number(Tag::Compression)?);
-    let more = pages.find_tag_unsigned_vec::<u32>(Tag::ExtraSamples).map_err(damaged)?.unwrap_or_default();
+    let more = pages.find_tag_unsigned_vec::<u32>(Tag::ExtraSamples)?.unwrap_or_default();
     let cut = planes == Some(2) && rows.is_some_and(|rows| rows > 0 && !height.is_multiple_of(rows));
     for (is_so, why) in [
         (order == Some(2), "the bits of its bytes come in reverse (FillOrder 2)"),
@@ -290,11 +323,11 @@ fn check_tiff(pages: &mut tiff::decoder::Decoder<Cursor<&[u8]>>) -> Read_<()> {
         (cut, "its tiles are of one channel each, and its height is no multiple of theirs"),
     ] {
         if is_so {
-            return Err(Refused::Other(why.to_owned(), "convert it first, for instance `magick in.tiff out.png`"));
+            return Err(Refused::Other(why.to_owned(), CONVERT));
         }
     }
     if packing.is_none_or(|packing| packing == 1) && rows.is_none() {
-        let mut list = |tag| pages.find_tag_unsigned_vec::<u64>(tag).map_err(damaged).map(Option::unwrap_or_default);
+        let mut list = |tag| pages.find_tag_unsigned_vec::<u64>(tag).map(Option::unwrap_or_default);
         let sum = |all: Vec<u64>| all.into_iter().fold(0, u64::saturating_add);
         let (found, bits) = (sum(list(Tag::StripByteCounts)?), list(Tag::BitsPerSample)?);
         let width = list(Tag::ImageWidth)?.first().copied().unwrap_or(0);
@@ -325,7 +358,7 @@ fn gif_file(bytes: &[u8]) -> Read_<Picture> {
     // Pixels that are wider than high are fewer across than down.
     let resolution = beside::gif_aspect(bytes).and_then(|wide| Resolution::of_jfif(0, [64.0, wide.into()]));
     let metadata = Metadata { resolution, lost: beside::gif(bytes), ..Metadata::default() };
-    let mut picture = through(GifDecoder::new(Cursor::new(bytes)).map_err(damaged)?, metadata)?;
+    let mut picture = through(GifDecoder::new(Cursor::new(bytes))?, metadata)?;
     // The decoder gives alpha whether there is a transparent colour or not.
     if picture.pixels.as_chunks::<4>().0.iter().all(|p| p[3] == 255) {
         picture.pixels = picture.pixels.as_chunks::<4>().0.iter().flat_map(|p| [p[0], p[1], p[2]]).collect();
@@ -339,7 +372,7 @@ fn webp_file(bytes: &[u8]) -> Read_<Picture> {
     if announced > bytes.len() as u64 {
         return Err(Refused::Damaged(format!("the file is truncated: it announces {announced} bytes, {} are there", bytes.len())));
     }
-    let decoder = WebPDecoder::new(Cursor::new(bytes)).map_err(damaged)?;
+    let decoder = WebPDecoder::new(Cursor::new(bytes))?;
     one(decoder.has_animation())?;
     through(decoder, Metadata { lost: beside::webp(bytes), ..Metadata::default() })
 }
@@ -383,6 +416,18 @@ mod tests {
             let found = why(file);
             assert!(found.contains(words), "{words}: {found}");
         }
+    }
+
+    #[test]
+    fn files_of_64_bit_places_are_read_and_kinds_without_a_decoder_are_no_damage() {
+        let mut file = Cursor::new(Vec::new());
+        let mut encoder = tiff::encoder::TiffEncoder::new_big(&mut file).expect("a file");
+        encoder.write_image::<tiff::encoder::colortype::Gray8>(3, 2, &[1, 2, 3, 4, 5, 6]).expect("a file");
+        let read = decoded(file.get_ref()).unwrap_or_else(|e| panic!("{}", e.about("it")));
+        assert_eq!((read.width, read.height, read.channels, read.pixels), (3, 2, 1, vec![1, 2, 3, 4, 5, 6]));
+        // Grey beside alpha.
+        let grey = tiff_of(40, 30, 2400, &[(277, 2), (338, 2)]);
+        assert!(decoded(&grey).is_err_and(|e| matches!(e, Refused::Other(_, CONVERT))));
     }
 
     #[test]

@@ -171,6 +171,18 @@ mod tests {
     }
 
     #[test]
+    fn a_profile_of_other_colours_than_the_pixels_is_named() {
+        let mut profile = vec![0; 128];
+        profile[36..40].copy_from_slice(b"acsp");
+        for (colours, keeps) in [(b"RGB ", true), (b"GRAY", false), (b"CMYK", false)] {
+            profile[16..20].copy_from_slice(colours);
+            let written = picture(Metadata { icc: Some(profile.clone()), ..Metadata::default() });
+            let read = decode(&encode(written, ImageFormat::Jpeg).expect("a file"), "it").expect("an image").metadata;
+            assert_eq!((read.icc.is_some(), read.lost.is_empty()), (keeps, keeps), "{:?}", read.lost);
+        }
+    }
+
+    #[test]
     fn an_image_and_a_frame_beside_it_are_several_pictures() {
         let mut file = Vec::new();
         let mut encoder = png::Encoder::new(&mut file, 1, 1);

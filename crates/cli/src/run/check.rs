@@ -33,8 +33,8 @@ pub(crate) fn check(args: &RunArgs) -> Result {
             "leave out --axis and --variant, or --by-key",
         ),
         (
-            args.chunk_size.is_some() && verb.takes("exclusive") && (args.by_key || args.variant.is_some()),
-            "--chunk-size is for a scan without --by-key and --variant",
+            args.chunk_size.is_some() && (args.variant.is_some() && !verb.takes("bins") || args.by_key && verb.takes("exclusive")),
+            "--chunk-size is for patterns without --variant, and scans without --by-key",
             "leave one of the two out",
         ),
         (

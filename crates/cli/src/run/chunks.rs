@@ -48,7 +48,7 @@ pub(super) fn wanted(args: &RunArgs, device: &Device, plan: &Plan, inputs: &[Arr
     let Some(array) = inputs.first() else { return Ok(None) };
     if plan.variant.is_some() || !possible(device, &plan.call) {
         return match args.chunk_size {
-            Some(_) if args.nan_last => Err(Failure::usage(
+            Some(_) if args.nan_last && array.dtype.ty().is_float() => Err(Failure::usage(
                 "chunks are not merged with NaN last",
                 "leave out --nan-last, which ascending orders have without it, or --chunk-size",
             )),

@@ -134,7 +134,7 @@ pub(super) fn order(args: &RunArgs) -> SortOrder {
 pub(super) fn by(args: &RunArgs, of: &Array) -> Result<SortBy> {
     let width = 8 * of.dtype.size_bytes() as u32;
     match args.bits.as_deref() {
-        None => Ok(SortBy { nan_last: args.nan_last, ..order(args).into() }),
+        None => Ok(SortBy { nan_last: args.nan_last && of.dtype.ty().is_float(), ..order(args).into() }),
         Some(_) if args.nan_last => Err(Failure::usage("--nan-last compares whole keys", "leave --bits or --nan-last out")),
         Some(&[low, high]) if low <= high && high <= width => Ok(order(args).bits(low..high)),
         Some(bits) => {

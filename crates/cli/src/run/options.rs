@@ -358,7 +358,11 @@ pub(super) fn flags() -> Arg {
 }
 
 pub(super) fn then() -> Arg {
-    text("then", "CONDITION", "A second condition; elements for which only this one holds come after those of --op, and before the rest")
+    text(
+        "then",
+        "CONDITION",
+        "A second condition; elements for which only this one holds come after those of --op or --flags, and before the rest",
+    )
 }
 
 pub(super) fn width() -> Arg {

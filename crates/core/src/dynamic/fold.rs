@@ -208,18 +208,16 @@ impl<B: Patterns> Job<'_, B> {
     where
         E: End + Combine<f32> + Combine<f64> + Combine<i32> + Combine<u32> + Combine<i64> + Combine<u64>,
     {
-        let ((parts, results, n), x) = (self.parts(over)?, self.first()?);
-        if n == 0 && *over == Over::Whole {
-            // The typed pattern would name the one that it is made of.
-            return Err(Error::Empty { pattern });
-        }
+        let ((parts, results, _), x) = (self.parts(over)?, self.first()?);
         let load = same(x.dtype())?;
         let loaded = DynInputs { params: &load.params, buffers: &self.inputs[..1], start: self.start };
-        with_register!(x.dtype().ty(), T => {
+        let found = with_register!(x.dtype().ty(), T => {
             over!(&parts, self.device.reduce(loaded.map(|args| inlined::<T>(&load, &args)), end), found => {
                 self.into(results, |out| found.index().write_to(out))
             })
-        })
+        });
+        // The typed pattern names the one that it is made of.
+        found.map_err(|e| if matches!(e, Error::Empty { .. }) { Error::Empty { pattern } } else { e })
     }
 
     pub(super) fn dot(&self) -> Result<Results<B>> {

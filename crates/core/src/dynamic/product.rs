@@ -38,6 +38,9 @@ fn factor<T: Factor>(what: &'static str, value: f64) -> Result<T> {
         }
     };
     Ok(T::from_bits64(match T::DTYPE {
+        DType::F32 if value.is_finite() && !(value as f32).is_finite() => {
+            return Err(Error::InvalidArgument { what, reason: format!("{value:e} does not fit f32, the type of the sums") });
+        }
         DType::F32 => (value as f32).to_bits().into(),
         DType::F64 => value.to_bits(),
         _ => integer(value)?,

@@ -257,6 +257,9 @@ fn call((at, name): (usize, &str), function: Builtin, args: &[Kind]) -> Result<(
     }
 }
 
+/// Advice about what integers alone have. Literals have no type of their own, and would take the float's inside of its cast too.
+const INTEGERS: &str = "write f32(...) around the integer part, and i32(...) around its literals";
+
 /// Refuses what can only be refused once the type is settled.
 fn fits(item: &Item, text: &str) -> Result<(), Fault> {
     let (ty, written) = (item.ty, written(text, item.at));
@@ -268,9 +271,9 @@ fn fits(item: &Item, text: &str) -> Result<(), Fault> {
         }
         What::Number(n) if ty.is_float() => out_of_range(n, ty).map_or(Ok(()), |message| Err(Fault::new(item.at, message))),
         What::Infix(op @ (Infix::Rem | Infix::BitAnd | Infix::BitOr | Infix::BitXor | Infix::Shl | Infix::Shr), ..) if ty.is_float() => {
-            refuse(item.at, op.symbol(), settled, "write f32(...) around the integer part")
+            refuse(item.at, op.symbol(), settled, INTEGERS)
         }
-        What::Prefix(Prefix::Not, _) if ty.is_float() => refuse(item.at, written, settled, "write f32(...) around the integer part"),
+        What::Prefix(Prefix::Not, _) if ty.is_float() => refuse(item.at, written, settled, INTEGERS),
         What::Call(Builtin::Bits(_), _) if ty.is_float() => refuse(item.at, written, settled, "it takes an integer"),
         What::Call(Builtin::Elementary(_), _) if ty == Ty::F64 => {
             refuse(item.at, written, settled, &format!("write f64({written}(f32(...)))"))

@@ -15,6 +15,22 @@ const ROOM: u64 = 4 * THREAD_ADDRESSES;
 /// Threads that make values now.
 static MAKING: AtomicUsize = AtomicUsize::new(0);
 
+/// One of them, as long as it is there.
+struct Making;
+
+impl Making {
+    fn new() -> Self {
+        MAKING.fetch_add(1, Ordering::Relaxed);
+        Self
+    }
+}
+
+impl Drop for Making {
+    fn drop(&mut self) {
+        MAKING.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
 /// Threads that there are processors for, and addresses where these are limited.
 #[must_use]
 pub fn threads() -> usize {
@@ -50,10 +66,8 @@ impl<T: Send + 'static> Soon<T> {
         let taken = Arc::clone(&work);
         let run = move || {
             let work = of(&taken).take();
-            MAKING.fetch_add(1, Ordering::Relaxed);
-            let made = work.map_or_else(|| Err(nothing()), |work| work());
-            MAKING.fetch_sub(1, Ordering::Relaxed);
-            made
+            let _making = Making::new();
+            work.map_or_else(|| Err(nothing()), |work| work())
         };
         if let Ok(thread) = Builder::new().name("isowarp compiles".to_owned()).spawn(run) {
             return Self { made: OnceLock::new(), thread: Mutex::new(Some(thread)) };

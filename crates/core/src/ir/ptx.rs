@@ -332,6 +332,7 @@ impl Ptx {
             Node::Un(op, a) => self.un(op, &value(values, a), ty),
             Node::Bin(BinOp::Mul, a, b) if ty.is_int() => self.product(f, (a, b), &value(values, a), &value(values, b)),
             Node::Bin(BinOp::Sub, a, b) if ty.is_int() => self.difference(f, (a, b), &value(values, a), &value(values, b)),
+            Node::Bin(BinOp::Div, a, b) if ty == Ty::I32 => self.quotient(f, b, &value(values, a), &value(values, b)),
             Node::Bin(op @ (BinOp::Min | BinOp::Max), a, b) if ty.is_int() => {
                 self.extreme(f, op, (a, b), &value(values, a), &value(values, b))
             }

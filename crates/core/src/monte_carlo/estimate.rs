@@ -14,7 +14,8 @@ use crate::random::{Attempts, Random, Sobol, fraction};
 pub struct Estimate {
     /// The mean; NaN of no samples.
     pub mean: f64,
-    /// Standard deviation of the mean, as estimated; infinite of fewer than two samples.
+    /// Standard deviation of the mean, as estimated; infinite of fewer than two samples. Squares of samples are numbers of `f32`: of samples above 1e19 it is
+    /// not finite, of ones below 1e-22 zero.
     pub standard_error: f64,
     /// Samples.
     pub n: u64,
@@ -25,7 +26,9 @@ impl Estimate {
     fn of_sums(n: u64, sum: f64, squares: f64) -> Self {
         let count = n as f64;
         let mean = sum / count;
-        let variance = (squares - sum * mean).max(0.0) / (count - 1.0);
+        let squares = squares - sum * mean;
+        // Below zero by its rounding; NaN where squares leave their range.
+        let variance = if squares < 0.0 { 0.0 } else { squares } / (count - 1.0);
         Self { mean, standard_error: if n < 2 { f64::INFINITY } else { (variance / count).sqrt() }, n }
     }
 
@@ -173,11 +176,12 @@ pub trait MonteCarlo: Reduce + Map {
         Ok(Estimate { n: n * u64::from(scrambles), ..Estimate::of_means(&means).scaled(volume(bounds), 0.0) })
     }
 
-    /// The price of an option, from so many paths; see [`options`](super::options).
+    /// The price of an option, from so many paths; see [`options`](super::options). That of an arithmetic average has the
+    /// [formula](Contract::closed_form) of the geometric one in it, with the host's last digits.
     ///
     /// # Errors
-    /// [`Error::InvalidArgument`] for numbers that are negative, NaN or infinite, no steps, and a stream that ends; [`Error::TooLarge`] for more than 2^16 steps; as
-    /// [`estimate`](Self::estimate).
+    /// [`Error::InvalidArgument`] for numbers that are negative, NaN or infinite, also as `f32`, no steps, and a stream that ends; [`Error::TooLarge`] for more
+    /// than 2^16 steps; as [`estimate`](Self::estimate).
     fn price(&self, option: &Contract, paths: u64, random: Random) -> Result<Estimate> {
         super::options::price(self, *option, paths, random)
     }

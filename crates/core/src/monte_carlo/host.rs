@@ -1,4 +1,5 @@
-//! Functions of f64 on the host, from operations that IEEE 754 rounds in one way only: the same bits on every machine.
+//! Functions of f64 on the host. `exp` is made of operations that IEEE 754 rounds in one way only: the same bits on every machine. `normal_below` takes the
+//! platform's exponential, whose last digits may differ.
 
 /// `e^x`, within 2 ULP, for finite `x`: `2^n e^r` by Taylor's series of `r` below 0.35.
 pub(super) fn exp(x: f64) -> f64 {

@@ -159,8 +159,7 @@ impl<B: Run<MapTask> + Run<ReduceTask>> Ising<B> {
     /// # Errors
     /// [`Error::InvalidArgument`] where the stream ends before; errors of a [map](crate::patterns::Map::map).
     pub fn sweep(&mut self, at: Acceptance, sweeps: u64) -> Result<()> {
-        self.check(sweeps)?;
-        for step in 0..2 * sweeps {
+        for step in 0..self.check(Some(sweeps))? {
             self.step((step % 2) as u32, at)?;
         }
         Ok(())
@@ -171,12 +170,14 @@ impl<B: Run<MapTask> + Run<ReduceTask>> Ising<B> {
         u64::from(self.lattice.words()) * (4 << SHIFT)
     }
 
-    /// Fails where the stream ends before so many sweeps, and moves to where the first begins.
-    fn check(&mut self, sweeps: u64) -> Result<()> {
-        let words = sweeps.saturating_mul(2 * self.words());
+    /// The steps of so many sweeps, `None` for more than are counted. Fails where the stream ends before, and moves to where the first begins.
+    fn check(&mut self, sweeps: Option<u64>) -> Result<u64> {
+        let ends = || Error::InvalidArgument { what: "position", reason: "the stream ends before the last sweep".to_owned() };
+        let steps = sweeps.and_then(|sweeps| sweeps.checked_mul(2)).ok_or_else(ends)?;
+        let words = steps.checked_mul(self.words()).ok_or_else(ends)?;
         let unaligned = || Error::InvalidArgument { what: "position", reason: "the stream ends before the first step".to_owned() };
         self.random.position = self.random.position.checked_next_multiple_of(4 << SHIFT).ok_or_else(unaligned)?;
-        self.random.skip(words).map(drop)
+        self.random.skip(words).map(|_| steps)
     }
 
     fn step(&mut self, colour: u32, Acceptance([first, second, third]): Acceptance) -> Result<()> {
@@ -206,7 +207,7 @@ impl<B: Run<MapTask> + Run<ReduceTask>> Ising<B> {
     /// # Errors
     /// As [`sweep`](Self::sweep), and of a [reduction](crate::patterns::Reduce::reduce_by).
     pub fn series(&mut self, at: Acceptance, n: u64, every: u64) -> Result<Series> {
-        self.check(n.saturating_mul(every))?;
+        self.check(n.checked_mul(every))?;
         let [up, equal] = [self.device.buffer::<u32>(n)?, self.device.buffer::<u32>(n)?];
         for k in 0..n {
             self.sweep(at, every)?;

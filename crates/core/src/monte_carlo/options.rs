@@ -147,12 +147,14 @@ impl Contract {
 
     /// The price by a formula, in `f64` on the host: of a European option that of Black and Scholes, and of a geometric average the same for its logarithm. Of a
     /// barrier it is Reiner and Rubinstein's for a price that is watched all the time, with the barrier moved by `exp(0.5826 volatility sqrt(years / steps))` as
-    /// Broadie, Glasserman and Kou found for steps. There is none for an arithmetic average.
+    /// Broadie, Glasserman and Kou found for steps. There is none for an arithmetic average, nor for a barrier where the approximation's numbers leave those of
+    /// `f64`. Exponentials, logarithms and powers are the host's: unlike what is simulated, the last digits may differ from machine to machine.
     ///
     /// Source: Hull, *Options, Futures, and Other Derivatives*; Haug, *The Complete Guide to Option Pricing Formulas*.
     ///
     /// # Errors
-    /// [`Error::InvalidArgument`] for numbers that are negative, NaN or infinite, for no steps, and where the formula gives no finite number.
+    /// [`Error::InvalidArgument`] for numbers that are negative, NaN or infinite, for no steps, and where the formula gives no finite number of an
+    /// option without a barrier.
     pub fn closed_form(&self) -> Result<Option<f64>> {
         self.check()?;
         let (years, rate, volatility) = (self.years, self.rate, self.volatility);
@@ -166,7 +168,7 @@ impl Contract {
                 Some(self.black(self.spot * (drift + variance / 2.0).exp(), variance.sqrt()))
             }
             Kind::Barrier(..) if volatility == 0.0 => None,
-            Kind::Barrier(barrier, level, steps) => Some(self.barrier(barrier, level, steps)),
+            Kind::Barrier(barrier, level, steps) => Some(self.barrier(barrier, level, steps)).filter(|price| price.is_finite()),
         };
         match price {
             Some(price) if !price.is_finite() => {
@@ -273,7 +275,15 @@ pub(crate) fn payments(
     let step = of.years / f64::from(steps);
     let drift = (of.rate - of.volatility * of.volatility / 2.0) * step;
     let level = if let Kind::Barrier(_, level, _) = kind { level / of.spot } else { 1.0 };
-    let walk = (scalar(drift as f32), scalar((of.volatility * step.sqrt()) as f32));
+    let deviation = of.volatility * step.sqrt();
+    // Paths are walked in f32.
+    let of_steps = [("drift of a step", drift), ("deviation of a step", deviation), ("barrier over spot", level)];
+    for (what, x) in [("spot", of.spot), ("strike", of.strike)].into_iter().chain(of_steps) {
+        if !(x as f32).is_finite() || matches!(what, "spot" | "strike") && x as f32 == 0.0 {
+            return Err(Error::InvalidArgument { what, reason: format!("{x:e} is beyond the range of f32, in which paths are simulated") });
+        }
+    }
+    let walk = (scalar(drift as f32), scalar(deviation as f32));
     let end = (scalar(of.spot as f32), scalar(of.strike as f32), scalar(level as f32));
     let draw = Attempts::new(random, paths, steps.div_ceil(4).next_power_of_two().ilog2());
     Ok((draw, walk, end).map(move |(blocks, (drift, deviation), (spot, strike, level))| {

@@ -75,12 +75,12 @@ impl FftScalar for f64 {
 /// **Range.** Sums on the way are larger than results: up to `2 n` times the greatest point in transforms of real numbers, and up to `6 n^2` times in Bluestein's,
 /// whose small numbers are lost earlier, too. Where that leaves the range of the type, results are infinite or NaN; scale points towards 1.
 ///
-/// One point is itself; a line of none is an error, as NumPy's. Lines have at most 2^31 points, and not more than a kernel sees at once (through wgpu what a
-/// binding holds).
+/// One point is itself; a line of none is an error, as NumPy's. Lines have at most 2^31 points, those of Bluestein's lengths 2^30, and not more than a
+/// kernel sees at once (through wgpu what a binding holds).
 ///
-/// Work O(n log n). Rows of up to 1024 points through wgpu, of 3072 on CUDA and of 4096 there where their number is a power of two (`f64`: half as many) are read
-/// and written once, longer lines and columns in two passes or three, through scratch of the size of the array. A call without a [`plan`](FftCall::plan) computes
-/// and uploads a table of `2 n` floats.
+/// Work O(n log n). Rows of up to 1024 points through wgpu, of 3072 on CUDA, and on both of 4096 where their number is a power of two and a group has 32 KiB of
+/// memory (`f64`: half as many), are read and written once, longer lines and columns in two passes or three, through scratch of the size of the array. A call
+/// without a [`plan`](FftCall::plan) computes and uploads a table of `2 n` floats.
 ///
 /// Source: Cooley and Tukey, *An algorithm for the machine calculation of complex Fourier series* (1965); Bluestein (1970); Govindaraju and others, *High performance
 /// discrete Fourier transforms on graphics processors* (2008).

@@ -17,8 +17,9 @@ use crate::ops::Sum;
 pub enum SumOrder {
     /// One element after the other, as in a loop, and in NumPy's sums along an axis that is not the last.
     Sequential,
-    /// NumPy's pairwise summation, as of `np.sum` of a contiguous array or along its last axis: halves, the first one's length rounded down to a multiple
-    /// of 8, down to blocks of at most 128, which have eight sums of every eighth element, added in pairs, and then the rest.
+    /// NumPy 2.4's pairwise summation, as of `np.sum` of a contiguous array of `f32` or `f64` or along its last axis: halves, the first one's length rounded
+    /// down to a multiple of 8, down to blocks of at most 128, which have eight sums of every eighth element, added in pairs, and then the rest. Older
+    /// versions (1.24 for one) sum blocks of 8192 elements so, and add these one after another.
     Pairwise,
     /// Kahan's: what an addition loses is subtracted from the next element. Infinity makes it NaN.
     Kahan,

@@ -10,8 +10,8 @@ mod varied;
 pub use call::{Addend, Adding, Ending, NoAddend, ProductCall, Together};
 pub use matrix::{Matrix, Steps, matrix};
 pub use packed::{FixedRow, Packing};
-pub(in crate::patterns) use task::THIN;
 pub use task::{ProductTask, steps_of};
+pub(in crate::patterns) use task::{THIN, most_terms, turns};
 pub use varied::VariedProduct;
 
 use super::Map;
@@ -161,10 +161,10 @@ impl ProductOrder {
 ///
 /// Elements are `f32`, `f64`, `f16` (summed in `f32`, in which their products are exact), and integers of 8, 16 and 32 bits, in their 32-bit type; both
 /// operands have the same. An operand is any input, as a [`matrix`]; an operator over its elements is computed where they are read, and so once for each tile
-/// of the product. Rows, columns and terms are below 2^32.
+/// of the product. Rows, columns and terms are at most 2^31.
 ///
 /// Work O(m n k). Scratch: where the product is small and has many terms, the sums of its blocks, at most 1 GiB. Operands are packed for
-/// [`Fixed30`](ProductOrder::Fixed30) (four bytes an element of each), and where there are matrix instructions (NVIDIA GPUs from compute capability 8.0 on,
+/// [`Fixed30`](ProductOrder::Fixed30) (four bytes an element of each, of whole tiles of 64 rows and terms, or 256 rows for matrix instructions), and where there are matrix instructions (NVIDIA GPUs from compute capability 8.0 on,
 /// Vulkan's drivers that name some) those of large products of bytes, of [`Fast`](ProductOrder::Fast) orders and, where a group of threads has 200 KiB of
 /// shared memory, of `f32` (their size, up to whole tiles, at most 1 GiB each).
 ///
@@ -220,7 +220,7 @@ pub trait Products: Run<ProductTask> + Map {
         ProductCall::new(self, a, matrix(x, terms, 1))
     }
 
-    /// The outer product of two vectors of `m` and `n` elements: an m x n matrix of products, each rounded once. With [`add`](ProductCall::add) it is BLAS's
+    /// The outer product of two vectors of `m` and `n` elements: an m x n matrix of products, each rounded once, -0 to +0. With [`add`](ProductCall::add) it is BLAS's
     /// `ger`.
     ///
     /// ```

@@ -18,11 +18,11 @@ pub(in crate::run) fn sweeps() -> Arg {
 }
 
 pub(in crate::run) fn measure() -> Arg {
-    arg("measure", "N", "States that are measured; a table of their means is printed").value_parser(value_parser!(u64))
+    arg("measure", "N", "States that are measured; a table of their means is printed").value_parser(value_parser!(u64).range(1..))
 }
 
 pub(in crate::run) fn every() -> Arg {
-    arg("every", "N", "Sweeps from one measurement to the next; 1 without").value_parser(value_parser!(u64))
+    arg("every", "N", "Sweeps from one measurement to the next; 1 without").value_parser(value_parser!(u64)).requires("measure")
 }
 
 pub(in crate::run) fn start() -> Arg {

@@ -25,7 +25,7 @@ pub(super) const VERBS: &[Verb] = &[
     },
     Verb {
         name: "sum",
-        about: "The sum of floats in an order of evaluation that others have: NumPy's pairs (the default), a loop's, or with a correction; or without any. Of a bool file how many are true",
+        about: "The sum of floats in an order of evaluation that others have: NumPy 2.4's pairs (the default), a loop's, or with a correction; or without any. Of a bool file how many are true",
         example: "--exact --axis 0 --in a.npy --out b.npy",
         inputs: Inputs::ONE,
         options: &[options::order, options::axis, || options::exact().conflicts_with("order")],

@@ -8,6 +8,7 @@ use crate::run::options::{self, RunArgs};
 use crate::run::plan::Plan;
 use crate::run::registry::{Inputs, Verb};
 use isowarp::dynamic::{Call, Product};
+use isowarp::element::DType;
 use isowarp::patterns::{FactorFormat, ProductOrder};
 
 pub(super) const VERBS: &[Verb] = &[
@@ -49,9 +50,13 @@ fn planned(args: &RunArgs, inputs: &[Array], of: Product, shape: Vec<u64>) -> Re
     if let [a, b, ..] = inputs {
         alike(args.verb.name, "arrays", a, b)?;
     }
-    if inputs.get(2).is_some_and(|c| c.boolean) {
-        let message = format!("{} adds numbers, and the third input is of bool", args.verb.name);
-        return Err(Failure::usage(message, "convert it first, for instance with `isowarp run map --op x --dtype u32`"));
+    // Products of integers of 64 bits are refused as such.
+    let sums = inputs.first().map(|a| a.dtype.ty().dtype()).filter(|sums| !matches!(sums, DType::I64 | DType::U64));
+    if let (Some(sums), Some(c)) = (sums, inputs.get(2))
+        && (c.boolean || c.dtype != sums)
+    {
+        let message = format!("{} adds to sums of {sums}, and the third input is of {}", args.verb.name, c.type_name());
+        return Err(Failure::usage(message, format!("convert it first, for instance with `isowarp run map --op x --dtype {sums}`")));
     }
     let boolean = inputs.len() == 2 && inputs.iter().all(|a| a.boolean) && args.factor.is_none();
     Ok(Plan::new(Call::Product(product(args, inputs, of)?), shape).boolean(boolean))

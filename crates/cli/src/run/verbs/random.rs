@@ -65,6 +65,16 @@ fn plan(args: &RunArgs, _: &[Array]) -> Result<Plan> {
     takes(args.dimensions.is_some(), "dimensions", &[Dist::Sobol, Dist::Halton])?;
     takes(args.scramble, "scramble", &[Dist::Sobol, Dist::Halton])?;
     takes(args.table, "table", &[Dist::Poisson])?;
+    let drawn = [(args.seed.is_some(), "seed"), (args.stream.is_some(), "stream"), (args.generator.is_some(), "generator")];
+    if let Some((_, option)) = drawn.into_iter().find(|of| of.0)
+        && matches!(dist, Dist::Sobol | Dist::Halton)
+        && !args.scramble
+    {
+        return Err(Failure::usage(
+            format!("--{option} is for points with --scramble"),
+            format!("add --scramble, or leave --{option} out"),
+        ));
+    }
     let is_mrg = args.generator == Some(GeneratorArg::Mrg32k3a);
     let interleaved = args.generator == Some(GeneratorArg::XorwowInterleaved);
     let is_xorwow = interleaved || args.generator == Some(GeneratorArg::Xorwow);

@@ -3,7 +3,7 @@
 use crate::args::PivotsArg;
 use crate::failure::{Failure, Result};
 use crate::npy::Array;
-use crate::run::elements::{WIDE_FLOATS, of_types};
+use crate::run::elements::{WIDE_FLOATS, alike, of_types};
 use crate::run::options::{self, RunArgs};
 use crate::run::plan::{Part, Plan};
 use crate::run::registry::{Inputs, Verb};
@@ -16,7 +16,7 @@ pub(super) const VERBS: &[Verb] = &[
         name: "solve",
         about: "The solutions of A x = b: a matrix of 2 axes and a vector or a matrix of columns, or batches of them, of an axis more; f32 or f64",
         example: "--in a.npy --in b.npy --out x.npy --status status.npy",
-        inputs: Inputs::SEVERAL,
+        inputs: Inputs::PAIR,
         options: &[options::pivots, options::lower, options::upper, options::unit, options::status],
         plan: solve,
         bench: "solve/small",
@@ -94,11 +94,12 @@ fn alone(args: &RunArgs, inputs: &[Array], kind: SolveKind, parts: &'static [Par
 }
 
 fn solve(args: &RunArgs, inputs: &[Array]) -> Result<Plan> {
-    let [_, b] = inputs else {
+    let [a, b] = inputs else {
         return Err(Failure::usage(format!("solve takes two inputs, not {}", inputs.len()), "name a matrix and its right-hand sides"));
     };
     let (batch, n) = square(inputs)?;
     of_types(args.verb.name, inputs, &WIDE_FLOATS)?;
+    alike(args.verb.name, "arrays", a, b)?;
     // Right-hand sides of a batch have its axis; one alone is a vector.
     let (of_b, rights) = match (b.shape[..].as_ref(), batch) {
         ([rows], _) if *rows == n => (None, 1),

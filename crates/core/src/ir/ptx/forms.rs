@@ -6,7 +6,7 @@
 //!
 //! | seen, of ptxas 12.4 and 13.0 | written |
 //! |---|---|
-//! | `max(a, max(b, -c))` of words becomes `VIMNMX3` and loses the sign (13.0, `sm_90` and `sm_100`); `-c` may be found in `0 - c`, `c * -1`, `c * (d \| -1)`, the low word of either in 64 bits | a sign is changed by a difference to the zero, and a difference whose first operand may be zero is the sum with that; a product of words that may be by -1 has the zero added; the low word of what was computed in 64 bits is joined with it |
+//! | `max(a, max(b, -c))` of words becomes `VIMNMX3` and loses the sign (13.0, `sm_90` and `sm_100`); `-c` may be found in `0 - c`, `c * -1`, `c / -1`, `c * (d \| -1)`, the low word of either in 64 bits | a sign is changed by a difference to the zero, and a difference whose first operand may be zero is the sum with that; a product of words that may be by -1 has the zero added, and a quotient is joined with it; the low word of what was computed in 64 bits is joined with it |
 //! | `max(min(max(x, 5), x), 0) == x` of signed words is false for 1 (13.0, `sm_90`), where `max(.., 0)` is part of the machine's instruction | the constant of a least or greatest word of what was computed is joined with the zero |
 //! | `abs.f32(x) >= 0` is taken to hold for NaN too (13.0), and `abs.f32(x) > -2.5` | the sign bit is taken off, and the rest joined with the zero |
 //! | `abs.s32(x) < 0` is taken to be false, and the remainder of one for that of a number without sign | the greater of `x` and `-x` |
@@ -109,6 +109,12 @@ impl Ptx {
             return self.emit(a.ty, |o| format!("mad.lo.{int} {o}, {}, {}, {zero}", a.reg, b.reg));
         }
         self.emit(a.ty, |o| format!("mul.lo.{int} {o}, {}, {}", a.reg, b.reg))
+    }
+
+    /// The quotient of `a` and `b`, the value of node `y`: a negation where the assembler finds that it is by -1.
+    pub(super) fn quotient(&mut self, f: &Func, y: Id, a: &PtxValue, b: &PtxValue) -> PtxValue {
+        let quotient = self.bin(BinOp::Div, a, b, a.ty);
+        if self.may_negate(f, (y, y)) { self.unknown(&quotient) } else { quotient }
     }
 
     /// The low and the high word of the product of two words, the values of nodes `x` and `y`: one instruction, which the assembler does not make of two.

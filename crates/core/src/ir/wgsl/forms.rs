@@ -8,7 +8,7 @@
 //! |---|---|
 //! | `abs(x) > -2.5` is taken to hold, for NaN too (NVIDIA) | the sign bit is taken off, and the rest joined with the zero |
 //! | `abs(x) < 0` of the least integer is taken to be false (NVIDIA) | `abs(x)` is joined with the zero |
-//! | `max(max(x, -y), z)` of words loses the sign, however it was written: `0 - y`, `y * -1`, the low word of either (NVIDIA) | `-y` is the difference to the zero, `x - y` the sum with that, a product has the zero added, the low word of 64 bits is joined with it |
+//! | `max(max(x, -y), z)` of words loses the sign, however it was written: `0 - y`, `y * -1`, `y / -1`, `~y + 1`, `~(y - 1)`, the low word of either (NVIDIA) | `-y` is the difference to the zero, `x - y` the sum with that, a product has the zero added, a quotient that may be by -1 and an inversion of all bits are joined with it, the low word of 64 bits is joined with it |
 //! | `(x << 47) >= c` in 64 bits (NVIDIA) | the amount of a shift is joined with the zero |
 //! | `x + x < 1` in 64 bits, beside a quotient or root of f64 (NVIDIA) | one of the two is joined with the zero |
 //! | `x * 65537 * 65537` in 64 bits (NVIDIA, for CUDA) | the constant of a product is joined with it |
@@ -108,13 +108,24 @@ impl Writer<'_> {
                 }
             };
         }
-        let minus_one = [a, b].iter().any(|&id| matches!(self.f.nodes[id as usize], Node::Const(bits) if bits as u32 == u32::MAX));
-        if minus_one || computed && !one && !other {
+        if self.is_minus_one(a, b) || computed && !one && !other {
             self.calls.insert("iw_zero".to_owned());
             let zero = self.integer(ty, self.literal(Ty::U32, "iw_zero()"));
             return format!("({x} * {y} + {zero})");
         }
         format!("({x} * {y})")
+    }
+
+    /// Whether one of two words is the constant all of whose bits are set.
+    pub(super) fn is_minus_one(&self, a: Id, b: Id) -> bool {
+        [a, b].iter().any(|&id| matches!(self.f.nodes[id as usize], Node::Const(bits) if bits as u32 == u32::MAX))
+    }
+
+    /// The quotient of words with signs `x / y`, y the value of node `b`: a negation where a compiler finds that it is by -1.
+    pub(super) fn quotient(&mut self, ty: Ty, b: Id, x: String, y: String) -> String {
+        let by_minus_one = self.is_minus_one(b, b) || !self.is_constant(b) && !self.is_loaded(b);
+        let quotient = self.call(&format!("iw_div_{}", ty.name()), &[x, y]);
+        if by_minus_one { self.opaque(ty, &quotient) } else { quotient }
     }
 
     /// Writes both words of a product with a constant where node `i` is one and the other comes before the next branch or loop. With 64-bit integers both are

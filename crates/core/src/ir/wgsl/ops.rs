@@ -58,6 +58,11 @@ impl Writer<'_> {
                         self.literal(Ty::U32, &format!("{}u", if negative { u32::MAX } else { u32::try_from(bits).unwrap_or(u32::MAX) }))
                     }
                     (Ty::I64 | Ty::U64, _) => format!("select(0xffffffffu, u32({v}), u64({v}) < 0xfffffffflu)"),
+                    // Of more than 2^31 elements, what is below zero would be inside.
+                    _ if t.is_signed_int() => {
+                        let (outside, zero) = (self.literal(Ty::U32, "0xffffffffu"), self.literal(t, "0i"));
+                        format!("select({outside}, {}({v}), {v} >= {zero})", self.spelt(Ty::U32))
+                    }
                     _ => format!("{}({v})", self.spelt(Ty::U32)),
                 };
                 match self.form {
@@ -91,6 +96,7 @@ impl Writer<'_> {
             UnOp::Abs if t.is_signed_int() => self.opaque(t, &format!("abs({v})")),
             UnOp::Abs => v,
             UnOp::Not if t == Ty::Bool => format!("(!{v})"),
+            UnOp::Not if t.words() == 1 => self.opaque(t, &format!("(~{v})")),
             UnOp::Not => format!("(~{v})"),
             UnOp::Sqrt if t == Ty::F64 => self.call("iw_sqrt64", &[v]),
             UnOp::Sqrt if !fast => self.call("iw_sqrt", &[v]),
@@ -138,6 +144,7 @@ impl Writer<'_> {
             BinOp::Div if t == Ty::F32 && fast => infix("/"),
             BinOp::Div if t == Ty::F32 => self.call("iw_div", &[x, y]),
             BinOp::Div if t == Ty::F64 => self.call("iw_div64", &[x, y]),
+            BinOp::Div if t == Ty::I32 => self.quotient(t, b, x, y),
             BinOp::Div => self.call(&format!("iw_div_{}", t.name()), &[x, y]),
             BinOp::Rem => self.call(&format!("iw_rem_{}", t.name()), &[x, y]),
             BinOp::Min | BinOp::Max if t.is_float() => {
@@ -148,6 +155,7 @@ impl Writer<'_> {
             BinOp::Max => format!("max({x}, {y})"),
             BinOp::And => infix("&"),
             BinOp::Or => infix("|"),
+            BinOp::Xor if t.words() == 1 && self.is_minus_one(a, b) => self.opaque(t, &infix("^")),
             BinOp::Xor => infix("^"),
             BinOp::Shl => format!("({x} << {})", self.amount(t, b)),
             BinOp::Shr => format!("({x} >> {})", self.amount(t, b)),

@@ -146,6 +146,12 @@ impl Geometry {
             if reached >= MAX_POSITIONS {
                 return Err(too_long(reached));
             }
+            // Indices are taken modulo the image and its mirror image.
+            let mirrored = reached + 2 * n;
+            if of.border == Border::Mirror && mirrored >= NUMBERED {
+                let what = "elements of an axis with its padding and its mirror image";
+                return Err(Error::TooLarge { what, requested: mirrored, limit: NUMBERED - 1 });
+            }
             let of_axis = Span { n, span, padding, stride: stride[k] };
             *axis = if is_transposed {
                 let out = of_axis.transposed(to.map(|to| to[k]))?;

@@ -8,7 +8,7 @@ use crate::ir::Func;
 use crate::launch::kernels::{CONVOLVE_LAYER, LayerParams};
 use crate::launch::{Code, KernelSpec, Launcher, Operators, Work};
 use crate::patterns::ProductTask;
-use crate::patterns::product::THIN;
+use crate::patterns::product::{THIN, most_terms, turns};
 use std::sync::Arc;
 
 /// The most taps of a channel: a window has a bit to each.
@@ -18,6 +18,8 @@ pub(super) const MAX_STEP: u64 = 255;
 /// Filters and windows of a group of threads, of CUDA's kernel and of WGSL's.
 const TILE: [u64; 2] = [64, 256];
 const TILE_WGSL: [u64; 2] = [64, 128];
+/// Sums of an invocation there.
+const SUMS_WGSL: u32 = 32;
 /// Tiles from which on they are not computed in parts, which are added afterwards.
 const MIN_TILES: u64 = 48;
 /// Bytes of all sums of a tile, and of the terms of two tiles beside them.
@@ -62,7 +64,7 @@ impl Windows {
         let fits = code == Code::Wgsl || device.tuning().shared_bytes >= SHARED_BYTES.iter().sum();
         let is_kind = code != Code::Rust && product.ty() == Ty::F32 && fits;
         let are_many = self.filters > THIN && (product.k <= product.block() || self.tiles(code) >= MIN_TILES);
-        is_kind && are_many && product.packing(device, leaves).is_none()
+        is_kind && are_many && product.k <= most_terms(device, turns(Ty::F32, SUMS_WGSL)) && product.packing(device, leaves).is_none()
     }
 
     /// Computes the product.

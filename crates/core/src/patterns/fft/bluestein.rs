@@ -16,7 +16,7 @@ const AT_ONCE: u64 = 1 << 24;
 /// The chirp `exp(-pi i k^2 / n)`, and the transform of its conjugates in as many points as the convolution takes.
 #[derive(Clone, Debug)]
 pub(super) struct Chirp<B: Fft, T> {
-    chirp: Buffer<B, T>,
+    pub(super) chirp: Buffer<B, T>,
     spectrum: Buffer<B, T>,
     /// 1 / n.
     scale: T,

@@ -31,6 +31,15 @@ pub(super) enum Kind<B: Fft, T> {
 }
 
 impl<B: Fft, T: FftScalar> FftPlan<B, T> {
+    /// Fails of a plan of another device's.
+    pub(super) fn check_device(&self, device: &B) -> Result<()> {
+        let table = match &self.kind {
+            Kind::Levels(table) => table,
+            Kind::Chirp(of) => &of.chirp,
+        };
+        table.check_device(device, "a plan")
+    }
+
     pub(super) fn new(device: &B, n: u64) -> Result<Self> {
         check_points(device, T::DTYPE, n)?;
         let kind = match radices(n) {
@@ -122,6 +131,7 @@ impl<B: Fft, T: FftScalar> Arrays<B> for Transforming<'_, B, T> {
         let lines = self.lines()?;
         lines.iter().try_for_each(|l| check_lines(device, T::DTYPE, l))?;
         check_buffers(device, self.z, (out, self.z.len()))?;
+        self.plans.iter().try_for_each(|plan| plan.check_device(device))?;
         if self.z.is_empty() {
             return Ok(());
         }

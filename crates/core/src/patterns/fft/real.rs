@@ -24,6 +24,11 @@ pub struct RfftPlan<B: Fft, T> {
 }
 
 impl<B: Fft, T: FftScalar> RfftPlan<B, T> {
+    /// Fails of a plan of another device's, whose tables are made on one.
+    fn check_device(&self, device: &B) -> Result<()> {
+        self.others.iter().chain([&self.points]).try_for_each(|plan| plan.check_device(device))
+    }
+
     pub(super) fn new(device: &B, n: u64) -> Result<Self> {
         if n % 2 == 1 || n == 0 {
             return Ok(Self { n, turns: None, points: FftPlan::new(device, n)?, others: Vec::new() });
@@ -185,6 +190,7 @@ impl<B: Fft, T: FftScalar> Arrays<B> for RealTransforming<'_, B, T> {
         let steps = self.steps(device)?;
         let floats = 2 * steps.points();
         check_buffers(device, self.x, (out, floats))?;
+        self.plan.map_or(Ok(()), |plan| plan.check_device(device))?;
         if floats == 0 {
             return Ok(());
         }
@@ -310,6 +316,7 @@ impl<B: Fft, T: FftScalar> Arrays<B> for RealInverse<'_, B, T> {
     fn write(&self, device: &B, out: &Buffer<B, T>) -> Result<()> {
         let steps = self.steps(device)?;
         check_buffers(device, self.z, (out, steps.lines.elements()))?;
+        self.plan.map_or(Ok(()), |plan| plan.check_device(device))?;
         if steps.lines.count() == 0 {
             return Ok(());
         }

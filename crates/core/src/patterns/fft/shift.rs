@@ -6,6 +6,7 @@ use crate::call::{ArrayCall, Arrays};
 use crate::element::Element;
 use crate::error::{Error, Result};
 use crate::input::Narrow;
+use crate::patterns::check_aliasing;
 use crate::patterns::layout::{Axis, copy};
 
 /// An array whose axes are shifted.
@@ -52,24 +53,33 @@ impl<B: Fft, T: Element> Arrays<B> for Shifting<'_, B, T> {
         if out.len() < self.x.len() {
             return Err(Error::BufferTooSmall { what: "the output", required: self.x.len(), available: out.len() });
         }
-        // One block for each choice of halves.
-        for halves in 0..1u32 << self.axes.len() {
+        self.x.check_device(device, "the input")?;
+        out.check_device(device, "the output")?;
+        let n = self.x.len();
+        // Of the whole, since a block alone may lie apart from what it is made of.
+        check_aliasing("fft_shift", &[self.x.leaf()], n, &[(out.out(), n)], false)?;
+        // One block for each choice of halves. An axis of one element has none.
+        let axes: Vec<usize> = self.axes.iter().copied().filter(|&axis| self.shape[axis] > 1).collect();
+        if n == 0 {
+            return Ok(());
+        }
+        for halves in 0..1u64 << axes.len() {
             let mut step = 1i64;
-            let (mut axes, mut from, mut to) = (Vec::new(), 0, 0);
+            let (mut blocks, mut from, mut to) = (Vec::new(), 0, 0);
             for (k, &n) in self.shape.iter().enumerate().rev() {
                 let mut length = n;
-                if let Some(bit) = self.axes.iter().position(|&axis| axis == k) {
+                if let Some(bit) = axes.iter().position(|&axis| axis == k) {
                     let low = if self.back { n / 2 } else { n.div_ceil(2) };
                     let upper = halves >> bit & 1 == 1;
                     length = if upper { n - low } else { low };
                     from += if upper { low * step as u64 } else { 0 };
                     to += if upper { 0 } else { (n - low) * step as u64 };
                 }
-                axes.push(Axis { n: length, from: step, to: step as u64 });
+                blocks.push(Axis { n: length, from: step, to: step as u64 });
                 step = step.saturating_mul(n.max(1) as i64);
             }
-            axes.reverse();
-            copy(device, "fft_shift", &axes, (self.x, from), (out, to))?;
+            blocks.reverse();
+            copy(device, "fft_shift", &blocks, (self.x, from), (out, to))?;
         }
         Ok(())
     }

@@ -24,8 +24,9 @@ struct Side {
     across: u64,
     along: u64,
     batch: u64,
-    /// Elements that a kernel sees.
+    /// Elements that a kernel sees, and matrices that it takes.
     most: u64,
+    together: u64,
 }
 
 impl Side {
@@ -38,7 +39,7 @@ impl Side {
     }
 
     fn fits(&self, batch: u64) -> bool {
-        self.extent(batch, self.lines) <= self.most
+        self.extent(batch, self.lines) <= self.most && (batch <= self.together || self.batch == 0)
     }
 
     /// Whether bands are copied before they are multiplied: those where they lie would hardly be shorter.
@@ -124,10 +125,11 @@ impl ProductTask {
             bytes.chain(outs.iter().map(|out| out.dtype.size_bytes())).max().and_then(|bytes| window.checked_div(bytes)).unwrap_or(u64::MAX)
         };
         let (a, b, c) = (self.a_steps, self.b_steps, self.c_steps);
+        let together = if self.order == ProductOrder::Fixed30 { self.digits_together(device) } else { u64::MAX };
         [
-            Side { lines: self.m, len: self.k, across: a.row, along: a.column, batch: a.batch, most: most(&self.a, &[]) },
-            Side { lines: self.n, len: self.k, across: b.column, along: b.row, batch: b.batch, most: most(&self.b, &[]) },
-            Side { lines: self.m, len: self.n, across: c.row, along: c.column, batch: c.batch, most: most(&self.finish, outs) },
+            Side { lines: self.m, len: self.k, across: a.row, along: a.column, batch: a.batch, most: most(&self.a, &[]), together },
+            Side { lines: self.n, len: self.k, across: b.column, along: b.row, batch: b.batch, most: most(&self.b, &[]), together },
+            Side { lines: self.m, len: self.n, across: c.row, along: c.column, batch: c.batch, most: most(&self.finish, outs), together },
         ]
     }
 
@@ -182,7 +184,7 @@ impl<B: Launcher> Bands<'_, B> {
         // As many matrices together as a kernel sees.
         let together = sides.iter().map(|side| match side.batch {
             0 => task.batch,
-            step => (side.most - side.extent(1, side.lines)) / step + 1,
+            step => ((side.most - side.extent(1, side.lines)) / step + 1).min(side.together),
         });
         each(task.batch, together.min().unwrap_or(1), |first, batch| {
             let (leaves, outs) = part(first);

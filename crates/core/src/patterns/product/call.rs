@@ -15,6 +15,8 @@ use std::sync::Arc;
 const PATTERN: &str = "gemm";
 /// Terms of a fixed-point sum, none of which is above 2^37: they are added in 64 bits.
 const MOST_FIXED: u64 = 1 << 26;
+/// The most rows, columns or terms: kernels count blocks and tiles in 32 bits.
+const MOST: u64 = 1 << 31;
 
 /// A matrix that is added to a product.
 #[derive(Clone, Copy, Debug)]
@@ -153,8 +155,8 @@ impl Layout {
                 let reason = format!("{lines} of {len} elements are {step} apart");
                 return Err(Error::InvalidArgument { what: "leading dimension", reason });
             }
-            () if n <= 1 => (row, 1),
-            () if m <= 1 => (1, column),
+            () if n <= 1 && (row > 0 || m <= 1) => (row, 1),
+            () if m <= 1 && column > 0 => (1, column),
             () => {
                 let reason = format!("rows are {row} elements apart and columns {column}, and neither are neighbours");
                 return Err(Error::InvalidArgument { what: "steps of a product", reason });
@@ -465,9 +467,9 @@ where
             (a, b) => a.or(b).unwrap_or(1),
         };
         let (m, n, k) = (a.rows, b.columns, a.columns);
-        for side in [m, n, k, batch] {
-            if side > u64::from(u32::MAX) {
-                return Err(Error::TooLarge { what: "rows, columns, terms or products", requested: side, limit: u32::MAX.into() });
+        for (side, limit) in [(m, MOST), (n, MOST), (k, MOST), (batch, u32::MAX.into())] {
+            if side > limit {
+                return Err(Error::TooLarge { what: "rows, columns, terms or products", requested: side, limit });
             }
         }
         if self.is_fixed() && k > MOST_FIXED {

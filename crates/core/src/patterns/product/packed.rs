@@ -1,5 +1,6 @@
 //! Products of packed operands: matrix instructions, and fixed-point products on every device.
 
+use super::task::{check_terms, most_terms};
 use super::{FactorFormat, ProductOrder, ProductTask, Steps};
 use crate::backend::{Leaf, Out};
 use crate::element::{DType, Ty};
@@ -76,6 +77,11 @@ impl Packing {
         }
     }
 
+    /// Multiple of the rows of a packed matrix: the most rows and columns of a tile of the product.
+    const fn rows(self, shape: Option<MatrixShape>) -> u64 {
+        if matches!(self, Self::Digits) && shape.is_none() { SIDE } else { ROWS }
+    }
+
     /// Rows and columns of a tile of subgroups' instructions of this shape.
     const fn tile_of(self, shape: MatrixShape) -> [u64; 2] {
         let (m, n) = (shape.m as u64, shape.n as u64);
@@ -87,7 +93,7 @@ impl Packing {
 const SIDE: u64 = 64;
 /// Terms whose greatest magnitude is found by a group of threads.
 const PART: u64 = 256;
-/// Multiple of the rows of a packed matrix: the most rows and columns of a tile of the product.
+/// The most rows and columns of a tile of the product.
 const ROWS: u64 = 256;
 /// Terms after which a sum of digits' products may leave 32 bits.
 const SPAN: u64 = 1 << 14;
@@ -167,7 +173,7 @@ impl ProductTask {
             _ => return None,
         };
         let work = self.m.saturating_mul(self.n).saturating_mul(self.k);
-        let packed = self.operands();
+        let packed = self.operands(ROWS);
         let bytes = packed
             .iter()
             .map(|of| of.rows_of_all().saturating_mul(self.pitch(wanted, true)).saturating_mul(wanted.bytes()))
@@ -199,11 +205,19 @@ impl ProductTask {
         self.k.max(1).next_multiple_of(whole) / packing.per_word()
     }
 
-    fn operands(&self) -> [Packed; 2] {
+    /// Matrices whose digits a kernel sees at once, where every one is packed.
+    pub(super) fn digits_together<B: Launcher>(&self, device: &B) -> u64 {
+        let whole = Packing::Digits.rows(Packing::Digits.factors().and_then(|factors| device.matrix_shape(factors)));
+        let words = self.m.max(self.n).next_multiple_of(whole).saturating_mul(self.pitch(Packing::Digits, false));
+        let bytes = words.saturating_mul(Packing::Digits.planes() * Packing::Digits.bytes());
+        (device.tuning().window_bytes / bytes.max(1)).max(1)
+    }
+
+    fn operands(&self, whole: u64) -> [Packed; 2] {
         let [of_a, of_b, _] = self.extents();
         let of = |right, rows: u64, row, column, steps: Steps, extent| {
             let count = if steps.batch == 0 { 1 } else { self.batch };
-            Packed { right, rows, padded: rows.next_multiple_of(ROWS), count, row, column, batch: steps.batch, extent }
+            Packed { right, rows, padded: rows.next_multiple_of(whole), count, row, column, batch: steps.batch, extent }
         };
         let (a, b) = (self.a_steps, self.b_steps);
         [of(false, self.m, a.row, a.column, a, of_a), of(true, self.n, b.column, b.row, b, of_b)]
@@ -223,10 +237,12 @@ impl ProductTask {
         let step = |value: u64| word("elements between rows or columns", value);
         let is_fixed = packing == Packing::Digits;
         let in_blocks = !packing.is_tiles() && !is_fixed && device.tuning().matrix_instructions == MatrixInstructions::Warpgroup;
-        let (operands, pitch) = (self.operands(), self.pitch(packing, in_blocks));
+        // Six turns of loops for sixteen terms.
+        check_terms(self.k, most_terms(device, 6).saturating_mul(16))?;
+        let shape = packing.factors().and_then(|factors| device.matrix_shape(factors));
+        let (operands, pitch) = (self.operands(packing.rows(shape)), self.pitch(packing, in_blocks));
         let [of_a, of_b] = operands.map(|of| of.rows_of_all());
         let parts = self.k.div_ceil(PART);
-        let shape = packing.factors().and_then(|factors| device.matrix_shape(factors));
         let (kernel, ([rows, columns], shared_bytes)): (&'static Kernel<PackedParams>, _) = match (packing, in_blocks) {
             (Packing::Tiles, _) => (&CONTRACT_TILES, TILE_OF_FLOATS),
             (Packing::WideTiles, _) => (&CONTRACT_TILES_WIDE, TILE_OF_DOUBLES),
@@ -281,7 +297,7 @@ impl ProductTask {
         let c = self.c_steps;
         let alone = |of: &Packed| u32::from(of.count == 1);
         // Threads write the outputs in vectors of four alone where the columns are so many.
-        let vector = c.row.is_multiple_of(4) && (c.batch.is_multiple_of(4) || self.batch == 1);
+        let vector = (c.row.is_multiple_of(4) || self.m == 1) && (c.batch.is_multiple_of(4) || self.batch == 1);
         let params = PackedParams {
             rows: word("rows of a product", self.m)?,
             columns: word("columns of a product", self.n)?,
@@ -289,11 +305,15 @@ impl ProductTask {
             padded_rows: operands[0].padded as u32,
             padded_columns: operands[1].padded as u32,
             alike: alone(&operands[0]) | alone(&operands[1]) << 1,
-            vector: (vector || self.m == 1).into(),
+            vector: vector.into(),
             exponents: of_a as u32,
             c_row: step(c.row)?,
             c_batch: c.batch,
-            block: word("terms of a chain", self.block())?,
+            // Padding beyond the terms of one chain is a part of it: a chain of its own would be +0, and make a sum of -0 that.
+            block: word(
+                "terms of a chain",
+                if self.block() < self.k { self.block() } else { self.block().max(pitch * packing.per_word()) },
+            )?,
         };
         let of_shape = shape.zip(packing.factors()).map(|(MatrixShape { m, n, k, lanes }, factors)| {
             let (digits, many) = (is_fixed.into(), many.into());

@@ -72,8 +72,32 @@ pub(in crate::patterns) const THIN: u64 = 8;
 const THREADS: u64 = 256;
 /// Rows and columns of a small tile.
 const SMALL: u64 = 32;
+/// Sums of an invocation of one.
+const SUMS_OF_SMALL: u32 = 16;
 /// The most bytes of blocks in memory.
 const MOST_BYTES: u64 = 1 << 30;
+
+/// Turns of loops that an invocation of few rows or columns takes for a term.
+const TURNS_OF_THIN: u64 = 7;
+
+/// Turns of loops that an invocation takes for a term, of so many sums: of floats each is one, and each four of them, where a fused step is emulated.
+pub(in crate::patterns) fn turns(ty: Ty, sums: u32) -> u64 {
+    if ty.is_float() { 2 + 5 * u64::from(sums).div_ceil(4) } else { 2 }
+}
+
+/// The most terms that an invocation adds on a device that ends loops by itself: seven of the eight parts that a [map](crate::caps::Caps::loop_turns) keeps
+/// free.
+pub(in crate::patterns) fn most_terms<B: Launcher>(device: &B, turns: u64) -> u64 {
+    device.caps().loop_turns.map_or(u64::MAX, |limit| 7 * limit / turns)
+}
+
+/// Fails where an invocation would add more.
+pub(super) fn check_terms(terms: u64, most: u64) -> Result<()> {
+    match terms > most {
+        true => Err(Error::TooLarge { what: "terms of a chain, where the device ends long loops", requested: terms, limit: most }),
+        false => Ok(()),
+    }
+}
 
 /// Whether blocks of k are worth computing side by side, to be added by a second kernel: where tiles, or a last round of them, leave much of a device idle.
 const fn blocks_pay_apart(tiles: u64, blocks: u64) -> bool {
@@ -189,7 +213,11 @@ impl ProductTask {
         let partial_bytes = elements.saturating_mul(blocks).saturating_mul(bytes);
         let fits = partial_bytes <= MOST_BYTES.min(device.tuning().window_bytes);
         let thin = self.m.min(self.n) <= THIN && self.k > 0 && fits;
-        let split = thin || (blocks > 1 && fits && blocks_pay_apart(tiles, blocks));
+        let most = most_terms(device, if thin { TURNS_OF_THIN } else { turns(ty, rows * columns) });
+        let split = thin || (blocks > 1 && fits && (blocks_pay_apart(tiles, blocks) || self.k > most));
+        let small = !thin && !split && small_tiles_pay(elements, tiles, tile_m * tile_n);
+        let most = if small { most_terms(device, turns(ty, SUMS_OF_SMALL)) } else { most };
+        check_terms(if split { self.block().min(self.k) } else { self.k }, most)?;
         let params = self.params(split)?;
         let choice = match ty {
             Ty::F32 => 0,
@@ -221,7 +249,7 @@ impl ProductTask {
             let params = of.params(split)?;
             let params = ContractParams { form: params.form | u32::from(is_turned) << 5, ..params };
             launch(&CONTRACT_THIN, &of, &params, of.m.div_ceil(THREADS) * blocks * of.n.div_ceil(4) * of.batch, 0)?;
-        } else if !split && small_tiles_pay(elements, tiles, tile_m * tile_n) {
+        } else if small {
             let tiles = self.m.div_ceil(SMALL) * self.n.div_ceil(SMALL) * self.batch;
             launch(&CONTRACT_SMALL, self, &params, tiles, SMALL * SMALL * bytes)?;
         } else {
