@@ -8,7 +8,7 @@
 //! |---|---|
 //! | `abs(x) > -2.5` is taken to hold, for NaN too (NVIDIA) | the sign bit is taken off, and the rest joined with the zero |
 //! | `abs(x) < 0` of the least integer is taken to be false (NVIDIA) | `abs(x)` is joined with the zero |
-//! | `max(max(x, -y), z)` of words loses the sign, however it was written: `0 - y`, `y * -1`, `y / -1`, `~y + 1`, `~(y - 1)`, the low word of either (NVIDIA) | `-y` is the difference to the zero, `x - y` the sum with that, a product has the zero added, a quotient that may be by -1 and an inversion of all bits are joined with it, the low word of 64 bits is joined with it |
+//! | `max(max(x, -y), z)` of words loses the sign, however it was written: `0 - y`, `y * -1`, `y / -1`, `~y + 1`, `~(y - 1)`, the low word of either (NVIDIA) | `-y` is the difference to the zero, `x - y` the sum with that, a product has the zero added, a quotient that may be by -1, an inversion of all bits and an exclusive or that may be one are joined with it, the low word of 64 bits is joined with it |
 //! | `(x << 47) >= c` in 64 bits (NVIDIA) | the amount of a shift is joined with the zero |
 //! | `x + x < 1` in 64 bits, beside a quotient or root of f64 (NVIDIA) | one of the two is joined with the zero |
 //! | `x * 65537 * 65537` in 64 bits (NVIDIA, for CUDA) | the constant of a product is joined with it |
@@ -119,6 +119,24 @@ impl Writer<'_> {
     /// Whether one of two words is the constant all of whose bits are set.
     pub(super) fn is_minus_one(&self, a: Id, b: Id) -> bool {
         [a, b].iter().any(|&id| matches!(self.f.nodes[id as usize], Node::Const(bits) if bits as u32 == u32::MAX))
+    }
+
+    /// Whether a compiler may find that all bits of a word are set, which makes an inversion of an exclusive or with it. Products with a constant,
+    /// shifts by one and masked bits, of which hashes, random numbers and signs of floats are made, are no such words, and exclusive ors have been asked
+    /// themselves.
+    pub(super) fn may_set_all(&self, id: Id) -> bool {
+        let is_other = |id: Id| self.is_constant(id) && !self.is_minus_one(id, id);
+        match self.f.nodes[id as usize] {
+            Node::Const(_) => !is_other(id),
+            Node::Fetch(..) | Node::Bin(BinOp::Xor, ..) => false,
+            Node::Bitcast(a) | Node::Reinterpret(a) => !self.ty(a).is_float() && self.may_set_all(a),
+            Node::Bin(BinOp::Mul | BinOp::MulHi | BinOp::And, a, b) => !is_other(a) && !is_other(b),
+            Node::Bin(op @ (BinOp::Shl | BinOp::Shr), _, by) => {
+                let moves = matches!(self.f.nodes[by as usize], Node::Const(n) if n % 32 != 0);
+                !moves || op == BinOp::Shr && self.ty(id).is_signed_int()
+            }
+            _ => true,
+        }
     }
 
     /// The quotient of words with signs `x / y`, y the value of node `b`: a negation where a compiler finds that it is by -1.

@@ -155,7 +155,7 @@ impl Writer<'_> {
             BinOp::Max => format!("max({x}, {y})"),
             BinOp::And => infix("&"),
             BinOp::Or => infix("|"),
-            BinOp::Xor if t.words() == 1 && self.is_minus_one(a, b) => self.opaque(t, &infix("^")),
+            BinOp::Xor if t.words() == 1 && [a, b].iter().any(|&id| self.may_set_all(id)) => self.opaque(t, &infix("^")),
             BinOp::Xor => infix("^"),
             BinOp::Shl => format!("({x} << {})", self.amount(t, b)),
             BinOp::Shr => format!("({x} >> {})", self.amount(t, b)),
