@@ -6,6 +6,7 @@ mod jpeg;
 mod metadata;
 mod read;
 mod strict;
+mod tiff_file;
 mod turn;
 mod write;
 

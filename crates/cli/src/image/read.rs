@@ -1,9 +1,9 @@
 //! Reading image files, whole or not at all.
 
 use super::metadata::{Metadata, Resolution};
-use super::{Picture, beside, jpeg, strict, turn};
+use super::{Picture, beside, jpeg, strict, tiff_file, turn};
 use crate::failure::{Failure, Result};
-use ::image::codecs::{bmp::BmpDecoder, gif::GifDecoder, jpeg::JpegDecoder, tiff::TiffDecoder, webp::WebPDecoder};
+use ::image::codecs::{bmp::BmpDecoder, gif::GifDecoder, jpeg::JpegDecoder, webp::WebPDecoder};
 use ::image::metadata::Orientation;
 use ::image::{ColorType, ImageDecoder, ImageError, ImageFormat, Limits};
 use isowarp::Cpu;
@@ -11,8 +11,6 @@ use std::io::{Cursor, Read};
 use std::num::NonZeroU64;
 use std::path::Path;
 use tiff::TiffError;
-use tiff::decoder::ifd::Value;
-use tiff::tags::Tag;
 
 /// Bytes by which a file's kind is known.
 const MAGIC: u64 = 64;
@@ -26,7 +24,7 @@ const DAMAGED_PROFILE: &str = "the ICC profile, which is damaged";
 const WHOLE: &str = "save or copy the image again; it has to be a whole PNG, JPEG, TIFF, BMP, WebP or GIF file";
 
 /// Advice about kinds of files that decoders do not read.
-const CONVERT: &str = "convert it first, for instance `magick in.tiff out.png`";
+pub(super) const CONVERT: &str = "convert it first, for instance `magick in.tiff out.png`";
 
 /// Why a file is refused.
 pub(super) enum Refused {
@@ -38,10 +36,10 @@ pub(super) enum Refused {
     Memory(u64, u64),
 }
 
-type Read_<T> = std::result::Result<T, Refused>;
+pub(super) type Read_<T> = std::result::Result<T, Refused>;
 
 /// For the errors of decoders that read every file of their kind.
-fn damaged(e: impl ToString) -> Refused {
+pub(super) fn damaged(e: impl ToString) -> Refused {
     Refused::Damaged(e.to_string())
 }
 
@@ -64,7 +62,7 @@ impl From<TiffError> for Refused {
 }
 
 impl Refused {
-    fn about(self, name: &str) -> Failure {
+    pub(super) fn about(self, name: &str) -> Failure {
         match self {
             Self::Damaged(why) => Failure::failed(format!("cannot read {name}: {why}"), WHOLE),
             Self::Other(why, help) => Failure::failed(format!("cannot read {name}: {why}"), help),
@@ -102,7 +100,7 @@ fn contents(mut from: impl Read, name: &str) -> std::result::Result<Vec<u8>, std
 }
 
 /// Memory that an image may take. Its file, its pixels and those of the result are there at once.
-fn available() -> u64 {
+pub(super) fn available() -> u64 {
     Cpu::available_bytes().map_or(u64::MAX, |bytes| bytes / 4)
 }
 
@@ -127,11 +125,11 @@ pub(crate) fn decode(bytes: &[u8], name: &str) -> Result<Picture> {
     decoded(bytes).map_err(|e| e.about(name))
 }
 
-fn decoded(bytes: &[u8]) -> Read_<Picture> {
+pub(super) fn decoded(bytes: &[u8]) -> Read_<Picture> {
     match format(bytes)? {
         ImageFormat::Png => png_file(bytes),
         ImageFormat::Jpeg => jpeg_file(bytes),
-        ImageFormat::Tiff => tiff_file(bytes),
+        ImageFormat::Tiff => tiff_file::read(bytes),
         ImageFormat::Bmp => {
             // The headers that the resolution is in; the oldest one has none.
             let at = |k: usize| bytes.get(k..k + 4).and_then(|b| b.first_chunk()).map_or(0, |b| u32::from_le_bytes(*b));
@@ -147,7 +145,7 @@ fn decoded(bytes: &[u8]) -> Read_<Picture> {
 }
 
 /// Files of several pictures are refused.
-fn one(has_more: bool) -> Read_<()> {
+pub(super) fn one(has_more: bool) -> Read_<()> {
     if !has_more {
         return Ok(());
     }
@@ -156,7 +154,7 @@ fn one(has_more: bool) -> Read_<()> {
 }
 
 /// So many bytes of pixels, if there may be as many.
-fn fits(bytes: Option<u64>) -> Read_<usize> {
+pub(super) fn fits(bytes: Option<u64>) -> Read_<usize> {
     let (requested, available) = (bytes.unwrap_or(u64::MAX), available());
     usize::try_from(requested).ok().filter(|_| requested <= available).ok_or(Refused::Memory(requested, available))
 }
@@ -171,7 +169,7 @@ fn room(bytes: Option<u64>) -> Read_<Vec<u8>> {
 }
 
 /// Reads through a decoder of the image crate.
-fn through(mut decoder: impl ImageDecoder, mut metadata: Metadata) -> Read_<Picture> {
+pub(super) fn through(mut decoder: impl ImageDecoder, mut metadata: Metadata) -> Read_<Picture> {
     let color = decoder.color_type();
     let size = decoder.dimensions();
     // Decoders have limits of their own, of some hundred megabytes.
@@ -193,7 +191,7 @@ fn through(mut decoder: impl ImageDecoder, mut metadata: Metadata) -> Read_<Pict
     picture(size, color, pixels, metadata, orientation)
 }
 
-fn picture(
+pub(super) fn picture(
     (width, height): (u32, u32),
     color: ColorType,
     pixels: Vec<u8>,
@@ -279,65 +277,11 @@ fn jpeg_file(bytes: &[u8]) -> Read_<Picture> {
 }
 
 /// The picture without a profile, where it was made of inks.
-fn of_inks(is_so: bool, mut picture: Picture) -> Picture {
+pub(super) fn of_inks(is_so: bool, mut picture: Picture) -> Picture {
     if is_so && picture.metadata.icc.take().is_some() {
         picture.metadata.lost.push("the ICC profile, which is of four inks".to_owned());
     }
     picture
-}
-
-fn tiff_file(bytes: &[u8]) -> Read_<Picture> {
-    let mut pages = tiff::decoder::Decoder::new(Cursor::new(bytes))?;
-    let unit = pages.find_tag_unsigned::<u32>(Tag::ResolutionUnit)?.unwrap_or(2);
-    let mut density = [0.0; 2];
-    for (tag, density) in [Tag::XResolution, Tag::YResolution].into_iter().zip(&mut density) {
-        if let Some(Value::Rational(n, d)) = pages.find_tag(tag)? {
-            *density = f64::from(n) / f64::from(d);
-        }
-    }
-    check_tiff(&mut pages)?;
-    let inks = matches!(pages.colortype()?, tiff::ColorType::CMYK(_));
-    let lost = beside::tiff(&mut pages);
-    let mut has_more = false;
-    while pages.more_images() {
-        pages.next_image()?;
-        // A smaller copy of the image is no further one.
-        let kind = pages.find_tag_unsigned::<u32>(Tag::NewSubfileType)?.unwrap_or(0);
-        has_more |= kind & 1 == 0;
-    }
-    one(has_more)?;
-    let metadata = Metadata { resolution: Resolution::of_tiff(unit, density), lost, ..Metadata::default() };
-    Ok(of_inks(inks, through(TiffDecoder::new(Cursor::new(bytes))?, metadata)?))
-}
-
-/// Refuses what the decoder passes over: pixels that it would take for others.
-fn check_tiff(pages: &mut tiff::decoder::Decoder<Cursor<&[u8]>>) -> Read_<()> {
-    let mut number = |tag| pages.find_tag_unsigned::<u32>(tag);
-    let (planes, rows, height) = (number(Tag::PlanarConfiguration)?, number(Tag::TileLength)?, number(Tag::ImageLength)?.unwrap_or(0));
-    let (order, packing) = (number(Tag::FillOrder)?, number(Tag::Compression)?);
-    let more = pages.find_tag_unsigned_vec::<u32>(Tag::ExtraSamples)?.unwrap_or_default();
-    let cut = planes == Some(2) && rows.is_some_and(|rows| rows > 0 && !height.is_multiple_of(rows));
-    for (is_so, why) in [
-        (order == Some(2), "the bits of its bytes come in reverse (FillOrder 2)"),
-        (more.contains(&1), "its colours are multiplied by their alpha (ExtraSamples 1)"),
-        (cut, "its tiles are of one channel each, and its height is no multiple of theirs"),
-    ] {
-        if is_so {
-            return Err(Refused::Other(why.to_owned(), CONVERT));
-        }
-    }
-    if packing.is_none_or(|packing| packing == 1) && rows.is_none() {
-        let mut list = |tag| pages.find_tag_unsigned_vec::<u64>(tag).map(Option::unwrap_or_default);
-        let sum = |all: Vec<u64>| all.into_iter().fold(0, u64::saturating_add);
-        let (found, bits) = (sum(list(Tag::StripByteCounts)?), list(Tag::BitsPerSample)?);
-        let width = list(Tag::ImageWidth)?.first().copied().unwrap_or(0);
-        let bits = if bits.is_empty() { 1 } else { sum(bits) };
-        let expected = width.saturating_mul(bits).div_ceil(8).saturating_mul(height.into());
-        if found < expected {
-            return Err(Refused::Damaged(format!("its strips hold {found} bytes, and its pixels take {expected}")));
-        }
-    }
-    Ok(())
 }
 
 fn gif_file(bytes: &[u8]) -> Read_<Picture> {
@@ -379,56 +323,8 @@ fn webp_file(bytes: &[u8]) -> Read_<Picture> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::tiff_file::tests::tiff_of_zeros;
     use super::*;
-
-    /// A TIFF file of zeros in one strip: 8 bits a pixel, without compression.
-    fn tiff_of_zeros(width: u32, height: u32) -> Vec<u8> {
-        tiff_of(width, height, width * height, &[])
-    }
-
-    /// The same with other bytes of the strip, and with more tags in its order.
-    fn tiff_of(width: u32, height: u32, strip: u32, more: &[(u16, u32)]) -> Vec<u8> {
-        const FIRST: u32 = 256;
-        let mut entries = vec![(256u16, width), (257, height), (258, 8), (259, 1), (262, 1), (273, FIRST), (278, height), (279, strip)];
-        entries.extend(more);
-        entries.sort_unstable();
-        let mut bytes = [b"II*\0".as_slice(), &8u32.to_le_bytes(), &(entries.len() as u16).to_le_bytes()].concat();
-        for (tag, value) in entries {
-            // Words, but for kinds of samples, which have half as many bits.
-            let kind: u16 = if tag == 338 { 3 } else { 4 };
-            bytes.extend([tag.to_le_bytes(), kind.to_le_bytes()].concat());
-            bytes.extend([1u32.to_le_bytes(), value.to_le_bytes()].concat());
-        }
-        bytes.resize((FIRST + width * height) as usize, 0);
-        bytes
-    }
-
-    #[test]
-    fn tiff_files_whose_pixels_would_be_taken_for_others_are_refused() {
-        let why = |file: Vec<u8>| decoded(&file).map_or_else(|e| e.about("it").to_string(), |_| "it is read".to_owned());
-        assert_eq!(why(tiff_of(40, 30, 1200, &[])), "it is read");
-        for (file, words) in [
-            (tiff_of(40, 30, 1200, &[(266, 2)]), "FillOrder 2"),
-            (tiff_of(40, 30, 1200, &[(338, 1)]), "ExtraSamples 1"),
-            (tiff_of(40, 30, 1100, &[]), "its strips hold 1100 bytes, and its pixels take 1200"),
-            (tiff_of(40, 30, 1200, &[(284, 2), (322, 16), (323, 16)]), "no multiple of theirs"),
-        ] {
-            let found = why(file);
-            assert!(found.contains(words), "{words}: {found}");
-        }
-    }
-
-    #[test]
-    fn files_of_64_bit_places_are_read_and_kinds_without_a_decoder_are_no_damage() {
-        let mut file = Cursor::new(Vec::new());
-        let mut encoder = tiff::encoder::TiffEncoder::new_big(&mut file).expect("a file");
-        encoder.write_image::<tiff::encoder::colortype::Gray8>(3, 2, &[1, 2, 3, 4, 5, 6]).expect("a file");
-        let read = decoded(file.get_ref()).unwrap_or_else(|e| panic!("{}", e.about("it")));
-        assert_eq!((read.width, read.height, read.channels, read.pixels), (3, 2, 1, vec![1, 2, 3, 4, 5, 6]));
-        // Grey beside alpha.
-        let grey = tiff_of(40, 30, 2400, &[(277, 2), (338, 2)]);
-        assert!(decoded(&grey).is_err_and(|e| matches!(e, Refused::Other(_, CONVERT))));
-    }
 
     #[test]
     fn no_decoder_has_a_limit_of_its_own() {
