@@ -57,7 +57,7 @@ fn put(at: u32, x: Pair, factor: Num) {
 fn stage_{{ radix }}(lines: Lines, l: u32, from_memory: bool, to_memory: bool, lane: u32, factor: Num) {
     let each = args.points / {{ radix }}u;
     let count = each * args.columns;
-    let shift = firstLeadingBit(select(args.columns, each, lines.rows));
+    let shift = 31u - countLeadingZeros(select(args.columns, each, lines.rows));
     let earlier = args.before / args.inner;
     let joined = l * earlier;
 {% if radix == 16 %}
@@ -184,7 +184,7 @@ fn fft(@builtin(workgroup_id) id: vec3<u32>, @builtin(num_workgroups) grid: vec3
         stage_2(lines, l, l == 1u, !by_lines, lane, factor);
     }
     if (by_lines) {
-        let shift = firstLeadingBit(args.points);
+        let shift = 31u - countLeadingZeros(args.points);
         for (var e = lane; e < (there << shift); e += THREADS) {
             let column = e >> shift;
             put((first << shift) + e, space[slot(column * args.pitch + e - (column << shift))], factor);

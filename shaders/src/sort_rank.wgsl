@@ -31,8 +31,7 @@ fn ballot(yes: bool) -> Lanes {
 }
 
 fn how_many(lanes: Lanes) -> u32 {
-    let n = countOneBits(lanes);
-    return n.x + n.y + n.z + n.w;
+    return countOneBits(lanes.x) + countOneBits(lanes.y) + countOneBits(lanes.z) + countOneBits(lanes.w);
 }
 
 fn lowest(lanes: Lanes) -> u32 {

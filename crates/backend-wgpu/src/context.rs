@@ -296,6 +296,8 @@ impl Context {
     /// Shares an application's device: no feature is assumed but those that it was opened with, and its error handlers are left alone.
     pub(crate) fn from_device(device: wgpu::Device, queue: wgpu::Queue, seal: bool) -> Self {
         let missing = DECISIVE - device.features();
+        // Vulkan alone has a use for the first.
+        let missing = if driver::facts(&device).vulkan { missing } else { missing - wgpu::Features::PASSTHROUGH_SHADERS };
         Self { missing, ..Self::assemble(device, queue, Arc::new(Faults::default()), seal, false) }
     }
 

@@ -134,10 +134,11 @@ impl Wgpu {
     async fn start(mut context: Context) -> Result<Self> {
         let taken = probe::web_time();
         let mut report = probe::run(&mut context).await?;
-        if let NumericsVerdict::Unproven { witness } = &mut report.numerics
-            && !context.missing.is_empty()
-        {
-            witness.push_str("; `Wgpu::wanted_features` says what to open the device with");
+        if context.missing.contains(wgpu::Features::PASSTHROUGH_SHADERS) {
+            let verdict = if let NumericsVerdict::Unproven { witness } = &mut report.numerics { Some(witness) } else { None };
+            for witness in verdict.into_iter().chain(report.unproven.iter_mut().map(|(_, witness)| witness)) {
+                witness.push_str("; `Wgpu::wanted_features` says what to open the device with");
+            }
         }
         let caps = probe::caps(&context, &report);
         let pool_limit = context.pool_bytes.unwrap_or((caps.memory_bytes / 4).max(256 << 20));

@@ -41,8 +41,12 @@ impl Failure {
         let text = text.strip_prefix("error: ")?;
         let (what, more) = text.split_once("\n\n").unwrap_or((text, ""));
         // The command as far as it is known: after "Usage:", up to its options, or else as it was typed.
-        let words = || std::env::args_os().skip(1).take(2).map(|word| word.to_string_lossy().into_owned());
-        let typed = || std::iter::once("isowarp".to_owned()).chain(words()).collect::<Vec<_>>().join(" ");
+        let typed = || {
+            let mut words: Vec<String> = std::env::args_os().skip(1).take(2).map(|word| word.to_string_lossy().into_owned()).collect();
+            // Other commands have no further ones.
+            words.truncate(if words.first().is_some_and(|word| word == "run") { 2 } else { 1 });
+            std::iter::once("isowarp".to_owned()).chain(words).collect::<Vec<_>>().join(" ")
+        };
         let usage = more.split_once("Usage: ").map_or_else(typed, |(_, usage)| usage.to_owned());
         let command: Vec<&str> = usage.split_whitespace().take_while(|word| !word.starts_with(['-', '[', '<', '.'])).collect();
         let verb = command.get(2).and_then(|name| registry::all().find(|verb| command[1] == "run" && verb.name == *name));

@@ -67,7 +67,7 @@ impl FromStr for Selector {
 
 impl Device {
     /// The best device of this machine: CUDA if there is a GPU for it, else the best wgpu adapter, else the CPU. A device that cannot do all that
-    /// the CPU can comes after it: an adapter whose arithmetic is not proven, or that lacks element types (Metal has no f64). OpenGL adapters are not
+    /// the CPU can comes after it: an adapter whose arithmetic is not proven or loses subnormal numbers, or that lacks element types (Metal has no f64). OpenGL adapters are not
     /// looked at. The environment variable `ISOWARP_BACKEND` (`cpu`, `wgpu`, `cuda`) overrides the choice, and so does [`Device::open`].
     /// [`Device::describe`] says what was chosen and why.
     ///
@@ -187,6 +187,9 @@ impl Device {
         let caps = self.caps();
         if let NumericsVerdict::Unproven { witness } = &caps.numerics {
             return Some(format!("is not proven to give the same bits ({witness})"));
+        }
+        if caps.numerics == NumericsVerdict::StrictNormal {
+            return Some("takes subnormal numbers for zeros".to_owned());
         }
         if let Some((operation, witness)) = caps.unproven.first() {
             let more = match caps.unproven.len() - 1 {

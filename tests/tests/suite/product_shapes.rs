@@ -237,6 +237,19 @@ fn chains_have_all_their_terms_or_are_refused() {
     });
 }
 
+/// More blocks of terms than loops of a device may have turns.
+#[test]
+fn blocks_of_terms_are_all_added_or_refused() {
+    let k = 34_500_000;
+    each(|d| {
+        let one = || scalar(1i32);
+        match d.gemm(matrix(one(), 1, k).steps(0, 0), matrix(one(), k, 1).steps(0, 0)).run() {
+            Ok(found) => assert_eq!(found.read_blocking().unwrap(), [k as i32]),
+            Err(e) => assert!(matches!(e, isowarp::Error::TooLarge { .. }) && d.caps().loop_turns.is_some(), "{e}"),
+        }
+    });
+}
+
 /// On devices with large tiles of floats: sums of one chain that are -0, beyond whose terms tiles go on.
 #[test]
 fn long_chains_that_end_in_minus_zero_keep_it() {

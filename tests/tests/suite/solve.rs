@@ -1,7 +1,7 @@
 //! Solves and factorisations: the chains of the contract, 60 digits, closed forms, blocks and batches that do not show, singular systems, what is refused.
 
-use crate::common::{bits, each, each_with, uniform};
-use isowarp::backend::{Leaf, Out, Run as _};
+use crate::common::{bits, cpu, each, each_with, uniform};
+use isowarp::backend::{Backend as _, Leaf, Out, Run as _};
 use isowarp::buffer::Buffer;
 use isowarp::element::{DType, Element};
 use isowarp::patterns::product::Steps;
@@ -433,5 +433,38 @@ fn systems_that_do_not_fit_are_refused_and_nothing_is_written() {
         assert_eq!(one.read_blocking().unwrap(), [1.0, 1.0]);
         let (x, status) = d.solve(matrix(&none, 0, 0).batch(2), matrix(&none, 0, 1).batch(2)).run().unwrap();
         assert_eq!((x.len(), status.read_blocking().unwrap()), (0, vec![0, 0]));
+    });
+}
+
+/// A device that ends long loops refuses what it would cut.
+#[test]
+fn long_eliminations_and_triangles_are_whole_or_refused() {
+    let rest = |n: usize, rights: usize, d: &Device, cpu: &Device| {
+        let run = |d: &Device| {
+            let (a, b) = (d.upload(&uniform(n * n, 7)).unwrap(), d.upload(&uniform(n * rights, 8)).unwrap());
+            let call = d.solve(matrix(&a, n as u64, n as u64), matrix(&b, n as u64, rights as u64));
+            call.pivoting(Pivoting::Full).run().map(|(x, _)| bits(&x))
+        };
+        match run(d) {
+            Ok(found) => assert_eq!(found, run(cpu).unwrap(), "{n} x {n} with {rights}"),
+            Err(e) => {
+                assert!(matches!(e, Error::TooLarge { .. }) && d.caps().loop_turns.is_some() && n * rights > 200, "{n}, {rights}: {e}");
+            }
+        }
+    };
+    let cpu = cpu();
+    let n = 4200u64;
+    let mut lower = uniform(n * n, 9);
+    lower.iter_mut().enumerate().for_each(|(at, v)| *v = if at as u64 / n == at as u64 % n { 2.0 } else { *v * 0.02 });
+    let triangle = |d: &Device| {
+        let (a, b) = (d.upload(&lower).unwrap(), d.upload(&uniform(n * 64, 10)).unwrap());
+        bits(&d.triangular_solve(matrix(&a, n, n), matrix(&b, n, 64)).run().unwrap().0)
+    };
+    let expected = triangle(&cpu);
+    each(|d| {
+        for (n, rights) in [(190, 1), (230, 1), (58, 30_000), (2, 1_100_000)] {
+            rest(n, rights, d, &cpu);
+        }
+        assert!(triangle(d) == expected, "a triangle of {n}");
     });
 }

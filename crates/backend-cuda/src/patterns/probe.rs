@@ -82,7 +82,8 @@ fn decide(ask: impl Fn(Option<u32>) -> Result<Differences>) -> Result<Verdict> {
     let numerics = NumericsVerdict::Unproven { witness: witness.clone() };
     // The faulty operation of a composition is not known: operators of any of its operations are refused.
     let unproven = differences.iter().flat_map(|(all, witness)| all.iter().map(|op| (op, witness.clone()))).collect();
-    Ok(Verdict { level: None, numerics, unproven })
+    // Kernels are assembled at the level by which operations are refused.
+    Ok(Verdict { level: Some(0), numerics, unproven })
 }
 
 fn ask<A: Traced, R: Traced>(
@@ -380,6 +381,7 @@ impl Drop for Memory {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use isowarp_core::ir::UnOp;
 
     #[test]
     fn every_result_of_a_question_has_a_name_and_fits_an_argument_block() {
@@ -400,6 +402,12 @@ mod tests {
         let unproven = of(&[None, Some(0)]);
         assert_eq!(unproven.numerics, NumericsVerdict::Unproven { witness: "x is y".to_owned() });
         assert_eq!(unproven.unproven, [(Operation::Fma(Ty::F32), "x is y".to_owned())]);
+        // Kernels are assembled so that what is not refused is right.
+        assert_eq!(unproven.level, Some(0));
+        let other = (Operations::from_iter([Operation::Un(UnOp::Abs, Ty::I32)]), "abs".to_owned());
+        let both = |level: Option<u32>| Ok([wrong.clone(), other.clone()].into_iter().take(if level.is_some() { 1 } else { 2 }).collect());
+        let verdict = decide(both).expect("asked");
+        assert_eq!((verdict.level, verdict.unproven), (Some(0), unproven.unproven));
     }
 
     #[test]

@@ -208,6 +208,20 @@ impl Dialect {
         }
     }
 
+    /// The functions of WGSL that written texts call of words, where they need an exact form, and its name.
+    pub(crate) fn exact_of_built_in(self) -> impl Iterator<Item = (&'static str, String)> {
+        let all = [(UnOp::CountOnes, "countOneBits"), (UnOp::LeadingZeros, "countLeadingZeros"), (UnOp::ReverseBits, "reverseBits")];
+        all.into_iter().filter_map(move |(op, built_in)| {
+            let op = Operation::Un(op, Ty::U32);
+            self.repairs.contains(op).then(|| (built_in, format!("iw_exact_{op}")))
+        })
+    }
+
+    /// A written text with the exact forms of these.
+    pub(crate) fn without_built_in(self, text: String) -> String {
+        self.exact_of_built_in().fold(text, |text, (built_in, exact)| text.replace(&format!("{built_in}("), &format!("{exact}(")))
+    }
+
     /// A definition over exact forms, where some operation needs one.
     fn repaired(self, name: &str, of_4: bool) -> Option<Snippet> {
         if self.repairs.is_empty() { None } else { numerics_of(name, self.repairs, of_4) }

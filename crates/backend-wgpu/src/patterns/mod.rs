@@ -192,6 +192,12 @@ impl Wgpu {
         Dialect { fma: self.caps().fma, seeds: self.report().seeds, repairs: self.report().repairs, branches, ..plain.with_f64(wide) }
     }
 
+    /// Whether a word of 64 bits is stored and loaded as one, and computes as defined.
+    fn has_wide_atomics(&self) -> bool {
+        let features = wgpu::Features::SHADER_INT64 | wgpu::Features::SHADER_INT64_ATOMIC_ALL_OPS;
+        self.features().contains(features) && self.report().int64 == Some(true)
+    }
+
     /// Invocations of a workgroup: so many if the adapter has them, else as many as every adapter has.
     fn threads(&self, wanted: u32) -> u32 {
         let limits = self.limits();

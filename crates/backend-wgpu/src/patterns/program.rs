@@ -189,7 +189,8 @@ impl Program<'_> {
         }
         members.extend(access::members(self.signature));
         let failed = |log: String| Error::Compile { kernel: self.entry.to_owned(), log };
-        let Writer { calls, text: operators, .. } = w;
+        let Writer { mut calls, text: operators, .. } = w;
+        calls.extend(dialect.exact_of_built_in().map(|(_, exact)| exact));
         let prelude = isowarp_shaders::prelude(&calls, &mut |name| dialect.resolve(name)).map_err(|e| failed(e.to_string()))?;
 
         let constants: std::collections::BTreeMap<&str, u32> = self.constants.iter().copied().collect();
@@ -209,9 +210,9 @@ impl Program<'_> {
             let binding = self.signature.slots.len() + k;
             let _ = writeln!(text, "@group(0) @binding({binding}) var<storage, {access}> {name}: {ty};");
         }
-        text.push_str(&prelude);
+        text.push_str(&dialect.without_built_in(prelude));
         text.push_str(&operators);
-        text.push_str(&template);
+        text.push_str(&dialect.without_built_in(template));
         Ok(text)
     }
 }

@@ -326,8 +326,7 @@ impl Single {
     /// One dispatch over all tiles of `lines` lines from one on.
     fn lines(scan: &Scan<'_>, operands: &Operands<'_>, tiles: u64, (line, lines): (u64, u64)) -> Result<()> {
         let n = scan.task.lines.n;
-        let features = scan.wgpu.features();
-        let wide = features.contains(wgpu::Features::SHADER_INT64 | wgpu::Features::SHADER_INT64_ATOMIC_ALL_OPS);
+        let wide = scan.wgpu.has_wide_atomics();
         let served = tiles > SERVED_FROM_GROUPS * u64::from(scan.form.group);
         let kernel = scan.kernel(Step::Single { wide, served }, operands)?;
         let blocks = lines * tiles;

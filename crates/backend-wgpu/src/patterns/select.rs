@@ -66,13 +66,12 @@ impl Run<SelectTask> for Wgpu {
             outs.iter().enumerate().map(|(k, out)| (out, if k + 1 == outs.len() { task.kind.counts() } else { task.n })).collect();
         let operands = Operands::plan_scattering(limits, &task.func.params, leaves, &sizes, task.n)?;
         let tuning = self.tuning();
-        let features = self.features();
         let step = operands.span(limits, task.n, 1024, false);
         let mut form = Form {
             rows: tuning.rows(rows(task).min(self.patterns().select_rows(tuning)), task.func.weight()),
             rolled: tuning.rolls(task.func.weight()),
             group: tuning.look_back_group.clamp(2, MOST_GROUP),
-            wide: features.contains(wgpu::Features::SHADER_INT64 | wgpu::Features::SHADER_INT64_ATOMIC_ALL_OPS),
+            wide: self.has_wide_atomics(),
             served: false,
         };
         // All windows alike: the last one may be short.

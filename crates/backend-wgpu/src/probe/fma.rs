@@ -83,7 +83,7 @@ async fn prove(context: &Context, pipelines: &Arc<Pipelines>, triples: &Triples,
     Ok(if builtin { proof_of_shapes(triples, &results) } else { proof_of_one(triples, &results) })
 }
 
-/// The cheapest `fma` that is exact here; lowers the verdict where there is none. `native` is what the built-in was measured to be,
+/// The cheapest `fma` that is exact here, and why there is none if so; lowers the verdict then. `native` is what the built-in was measured to be,
 /// `via_f64` whether f64 can be used. Leaves `context` sealing for the choice.
 pub(super) async fn choose(
     context: &mut Context,
@@ -93,15 +93,21 @@ pub(super) async fn choose(
     via_f64: bool,
     verdict: &mut NumericsVerdict,
     witnesses: &mut Vec<String>,
-) -> Result<FmaKind> {
-    let kept = *verdict == NumericsVerdict::Strict;
+) -> Result<(FmaKind, Option<String>)> {
+    // Other faults have nothing to do with it.
+    let kept = *verdict != NumericsVerdict::StrictNormal;
+    let flushes = |verdict: &mut NumericsVerdict| {
+        if *verdict == NumericsVerdict::Strict {
+            *verdict = NumericsVerdict::StrictNormal;
+        }
+    };
     let (candidates, mut flushing) = match (&native, context.fma) {
         (_, Some(forced)) => (vec![forced], None),
-        (Proof::Exact, None) => return Ok(FmaKind::Native),
+        (Proof::Exact, None) => return Ok((FmaKind::Native, None)),
         // A device that flushes sums has nothing to gain from an `fma` that does not.
         (Proof::Normal(witness), None) if !kept => {
             witnesses.push(format!("fma: {witness}"));
-            return Ok(FmaKind::Native);
+            return Ok((FmaKind::Native, None));
         }
         (Proof::Normal(witness), None) => {
             let emulated = if context.keep_subnormals { vec![FmaKind::Guarded, FmaKind::ViaF64, FmaKind::ViaInteger] } else { Vec::new() };
@@ -122,14 +128,12 @@ pub(super) async fn choose(
         let before = context.seal;
         context.seal = before.map(|s| SealOptions { contract_fma: kind == FmaKind::Contracted, ..s });
         match prove(context, pipelines, triples, kind).await? {
-            Proof::Exact => return Ok(kind),
+            Proof::Exact => return Ok((kind, None)),
             Proof::Normal(witness) => {
                 witnesses.push(format!("{kind:?}: {witness}"));
                 if !kept || context.fma.is_some() {
-                    if kept {
-                        *verdict = NumericsVerdict::StrictNormal;
-                    }
-                    return Ok(kind);
+                    flushes(verdict);
+                    return Ok((kind, None));
                 }
                 flushing.get_or_insert((kind, witness));
             }
@@ -144,14 +148,13 @@ pub(super) async fn choose(
     }
     if let Some((kind, witness)) = flushing {
         witnesses.push(format!("fma: {witness}"));
-        if kept {
-            *verdict = NumericsVerdict::StrictNormal;
-        }
+        flushes(verdict);
         context.seal = context.seal.map(|s| SealOptions { contract_fma: kind == FmaKind::Contracted, ..s });
-        return Ok(kind);
+        return Ok((kind, None));
     }
+    let witness = last.unwrap_or_else(|| "no way of computing fma is possible here".to_owned());
     if let NumericsVerdict::Strict | NumericsVerdict::StrictNormal = verdict {
-        *verdict = NumericsVerdict::Unproven { witness: last.unwrap_or_else(|| "no way of computing fma is possible here".to_owned()) };
+        *verdict = NumericsVerdict::Unproven { witness: witness.clone() };
     }
-    Ok(context.fma.unwrap_or(FmaKind::ViaInteger))
+    Ok((context.fma.unwrap_or(FmaKind::ViaInteger), Some(witness)))
 }

@@ -3,7 +3,7 @@
 use super::SubgroupReport;
 
 /// Words that each lane reports.
-pub(super) const WORDS: usize = 9;
+pub(super) const WORDS: usize = 12;
 /// Invocations of a workgroup, which is what kernels that use subgroups run with.
 const THREADS: usize = 256;
 /// Workgroups of the probe.
@@ -26,7 +26,7 @@ fn main(
     for (var k = 0u; k < lane % 5u; k++) {
         v = (v << 1u) | (v >> 31u);
     }
-    let base = at * 9u;
+    let base = at * 12u;
     results[base] = size;
     results[base + 1u] = sid;
     results[base + 2u] = subgroup;
@@ -45,7 +45,11 @@ fn main(
     results[base + 5u] = bitcast<u32>(subgroupShuffle(bitcast<f32>(v), (sid + size - 1u) % size));
     results[base + 6u] = subgroupShuffle(v, size - 1u);
     results[base + 7u] = subgroupExclusiveAdd(v);
-    results[base + 8u] = subgroupBallot((v & 1u) == 1u).x;
+    // Of subgroups of up to 128 lanes; wider ones have no more words.
+    let odd = subgroupBallot((v & 1u) == 1u);
+    for (var k = 0u; k < 4u; k++) {
+        results[base + 8u + k] = odd[k];
+    }
 }
 ";
 
@@ -84,10 +88,13 @@ fn moves(values: &[u32], rows: &[&[u32]]) -> bool {
         mixed = (0..size).map(mix).collect();
         step *= 2;
     }
-    let ballot = values.iter().take(32).zip(0..).fold(0, |m, (&v, n)| m | ((v & 1) << n));
+    let mut ballot = [0; 4];
+    for (word, values) in ballot.iter_mut().zip(values.chunks(32)) {
+        *word = values.iter().zip(0..).fold(0, |m, (&v, n)| m | ((v & 1) << n));
+    }
     rows.iter().enumerate().all(|(i, r)| {
         let before = values[..i].iter().fold(0_u32, |s, &v| s.wrapping_add(v));
-        r[4..] == [mixed[i], values[(i + size - 1) % size], values[size - 1], before, ballot]
+        r[4..8] == [mixed[i], values[(i + size - 1) % size], values[size - 1], before] && r[8..] == ballot
     })
 }
 
@@ -98,7 +105,7 @@ mod tests {
     /// Returns the words that an adapter with these places would report.
     fn words(size: u32, place: impl Fn(u32) -> u32) -> Vec<u32> {
         let n = THREADS as u32;
-        (0..n * GROUPS as u32).flat_map(|i| [size, place(i % n) % size, place(i % n) / size, n / size, 0, 0, 0, 0, 0]).collect()
+        (0..n * GROUPS as u32).flat_map(|i| [[size, place(i % n) % size, place(i % n) / size, n / size], [0; 4], [0; 4]].concat()).collect()
     }
 
     #[test]
@@ -108,7 +115,7 @@ mod tests {
         assert!(!report(&words(32, |i| (i & !0x0a) | ((i & 2) << 2) | ((i & 8) >> 2))).linear);
         assert!(!report(&words(48, |i| i)).linear);
         assert!(!report(&[]).linear);
-        let partly: Vec<u32> = words(64, |i| i).iter().enumerate().map(|(k, &w)| if k == 9 * 200 { 32 } else { w }).collect();
+        let partly: Vec<u32> = words(64, |i| i).iter().enumerate().map(|(k, &w)| if k == WORDS * 200 { 32 } else { w }).collect();
         assert!(!report(&partly).linear);
     }
 

@@ -54,7 +54,7 @@ pub struct Report {
     pub fma_is_fused: bool,
     /// Whether everything but `fma` keeps subnormal numbers as the adapter has it.
     pub sums_keep_subnormals: bool,
-    /// Operations that the adapter gets wrong, which kernels have in their exact forms.
+    /// Operations that the adapter gets wrong, which operators have in their exact forms.
     pub repairs: Operations,
     /// Operations that are wrong in their exact forms too, or have none, each with a witness: refused in `Numerics::Strict`.
     pub unproven: Vec<(Operation, String)>,
@@ -280,26 +280,24 @@ async fn attempt(context: &mut Context) -> Result<Report> {
     let mut numerics = faults.verdict();
     let native = fma::proof_of_shapes(&triples, &shapes);
     let fused = fact(checks::FMA) && !matches!(native, Proof::Wrong(_));
-    let fma = fma::choose(context, &pipelines, &triples, native, f64.is_some(), &mut numerics, &mut witnesses).await?;
-    faults.refuse_fma(&numerics);
+    let (fma, why_none) = fma::choose(context, &pipelines, &triples, native, f64.is_some(), &mut numerics, &mut witnesses).await?;
+    let proven = why_none.is_none();
+    faults.refuse_fma(why_none);
     if fma == FmaKind::ViaInteger {
         // Digit by digit they cost less than over such an `fma`, to compile and to run.
         dialect.repairs.insert(Operation::Un(UnOp::Sqrt, Ty::F32));
         dialect.repairs.insert(Operation::Bin(BinOp::Div, Ty::F32));
     }
     phase("fma chosen");
-    let proven = !matches!(numerics, NumericsVerdict::Unproven { .. });
     let seeds = if proven { seeds::choose(context, &pipelines, fma).await } else { Seeds::NONE };
     phase("seeds chosen");
-    if proven {
-        let dialect = Dialect { fma, ..dialect.with_f64(f64.as_ref()) };
-        let kinds = [Kind::Fused, Kind::Fused64];
-        let kinds = if f64.is_some() { &kinds[..] } else { &kinds[..1] };
-        let found = verdict::run(context, &pipelines, dialect, kinds, |_| true).await?;
-        witnesses.extend(found.iter().map(|f| f.witness.clone()));
-        faults.extend(found);
-        numerics = faults.verdict_after(numerics);
-    }
+    let over_fma = Dialect { fma, ..dialect.with_f64(f64.as_ref()) };
+    let kinds = [Kind::Fused, Kind::Fused64];
+    let kinds = if f64.is_some() { &kinds[..] } else { &kinds[..1] };
+    let found = verdict::run(context, &pipelines, over_fma, kinds, |_| true).await?;
+    witnesses.extend(found.iter().map(|f| f.witness.clone()));
+    faults.extend(found);
+    numerics = faults.verdict_after(numerics);
     Ok(Report {
         sealed: context.seal.is_some(),
         controls: context.seal.map(|s| s.controls).unwrap_or_default(),

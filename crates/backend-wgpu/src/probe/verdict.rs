@@ -77,11 +77,9 @@ impl Faults {
         }
     }
 
-    /// Takes note of the verdict on `fma`, where that is why nothing is proven.
-    pub(super) fn refuse_fma(&mut self, verdict: &NumericsVerdict) {
-        if let (NumericsVerdict::Unproven { witness }, false) = (verdict, matches!(self.verdict(), NumericsVerdict::Unproven { .. })) {
-            self.fma = Some(witness.clone());
-        }
+    /// Takes note of why no `fma` is exact, if so.
+    pub(super) fn refuse_fma(&mut self, why: Option<String>) {
+        self.fma = why;
     }
 
     /// Lists the operations that cannot be trusted, each with a witness. There is no verdict on wider types alone, so that those that lose subnormal numbers

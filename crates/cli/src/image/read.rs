@@ -18,7 +18,7 @@ const MAGIC: u64 = 64;
 /// Start of a segment of a JPEG file with a part of an ICC profile.
 const PROFILE: &[u8] = b"ICC_PROFILE\0";
 /// A part of a file that is named.
-const DAMAGED_PROFILE: &str = "the ICC profile, which is damaged";
+pub(super) const DAMAGED_PROFILE: &str = "the ICC profile, which is damaged";
 
 /// Advice about half a file.
 const WHOLE: &str = "save or copy the image again; it has to be a whole PNG, JPEG, TIFF, BMP, WebP or GIF file";
@@ -172,13 +172,11 @@ fn room(bytes: Option<u64>) -> Read_<Vec<u8>> {
 pub(super) fn through(mut decoder: impl ImageDecoder, mut metadata: Metadata) -> Read_<Picture> {
     let color = decoder.color_type();
     let size = decoder.dimensions();
-    // Decoders have limits of their own, of some hundred megabytes.
-    let mut limits = Limits::no_limits();
-    limits.max_alloc = Some(available());
-    decoder.set_limits(limits)?;
+    // Before the limits, by which the TIFF decoder bounds its lists too, and by a part of the pixels' size.
     metadata.icc = decoder.icc_profile()?;
     metadata.exif = decoder.exif_metadata()?;
-    if decoder.xmp_metadata()?.is_some() {
+    // A text that is too long to be read is there.
+    if !matches!(decoder.xmp_metadata(), Ok(None)) {
         metadata.lost.push("XMP metadata".to_owned());
     }
     if decoder.iptc_metadata()?.is_some() {
@@ -186,6 +184,10 @@ pub(super) fn through(mut decoder: impl ImageDecoder, mut metadata: Metadata) ->
     }
     let orientation = decoder.orientation()?;
     metadata.turn_exif();
+    // Decoders have limits of their own, of some hundred megabytes.
+    let mut limits = Limits::no_limits();
+    limits.max_alloc = Some(available());
+    decoder.set_limits(limits)?;
     let mut pixels = room(Some(decoder.total_bytes()))?;
     decoder.read_image(&mut pixels)?;
     picture(size, color, pixels, metadata, orientation)

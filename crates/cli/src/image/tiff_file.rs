@@ -1,7 +1,7 @@
 //! TIFF files.
 
 use super::metadata::{Metadata, Resolution};
-use super::read::{CONVERT, Read_, Refused, available, damaged, fits, of_inks, one, picture, through};
+use super::read::{CONVERT, DAMAGED_PROFILE, Read_, Refused, available, damaged, fits, of_inks, one, picture, through};
 use super::{Picture, beside};
 use ::image::ColorType;
 use ::image::codecs::tiff::TiffDecoder;
@@ -22,6 +22,8 @@ pub(super) fn read(bytes: &[u8]) -> Read_<Picture> {
         }
     }
     check_tiff(&mut pages)?;
+    let has_profile = pages.find_tag(Tag::IccProfile).map_or(true, |found| found.is_some());
+    let reads_profile = pages.get_tag_u8_vec(Tag::IccProfile).is_ok();
     let color = pages.colortype()?;
     let grey_and_alpha = is_grey_and_alpha(&mut pages)?;
     let lost = beside::tiff(&mut pages);
@@ -33,7 +35,10 @@ pub(super) fn read(bytes: &[u8]) -> Read_<Picture> {
         has_more |= kind & 1 == 0;
     }
     one(has_more)?;
-    let metadata = Metadata { resolution: Resolution::of_tiff(unit, density), lost, ..Metadata::default() };
+    let mut metadata = Metadata { resolution: Resolution::of_tiff(unit, density), lost, ..Metadata::default() };
+    if has_profile && !reads_profile {
+        metadata.lost.push(DAMAGED_PROFILE.to_owned());
+    }
     if grey_and_alpha {
         return tiff_of_grey_and_alpha(bytes, metadata);
     }
@@ -58,16 +63,17 @@ fn tiff_of_grey_and_alpha(bytes: &[u8], mut metadata: Metadata) -> Read_<Picture
     let (width, height) = decoder.dimensions()?;
     let color = if decoder.colortype()?.bit_depth() == 16 { ColorType::La16 } else { ColorType::La8 };
     let length = fits(u64::from(width).checked_mul(height.into()).and_then(|n| n.checked_mul(color.bytes_per_pixel().into())))?;
+    metadata.icc = decoder.get_tag_u8_vec(Tag::IccProfile).ok();
+    if decoder.find_tag(Tag::Unknown(700)).is_ok_and(|xmp| xmp.is_some()) {
+        metadata.lost.push("XMP metadata".to_owned());
+    }
+    let orientation = decoder.find_tag_unsigned::<u8>(Tag::Orientation)?.and_then(Orientation::from_exif);
+    // These bound lists of tags as well.
     let mut limits = tiff::decoder::Limits::unlimited();
     limits.decoding_buffer_size = length;
     limits.intermediate_buffer_size = usize::try_from(available()).unwrap_or(usize::MAX);
     limits.ifd_value_size = limits.intermediate_buffer_size;
     let mut decoder = decoder.with_limits(limits);
-    metadata.icc = decoder.get_tag_u8_vec(Tag::IccProfile).ok();
-    if decoder.find_tag(Tag::Unknown(700))?.is_some() {
-        metadata.lost.push("XMP metadata".to_owned());
-    }
-    let orientation = decoder.find_tag_unsigned::<u8>(Tag::Orientation)?.and_then(Orientation::from_exif);
     let pixels = match decoder.read_image()? {
         DecodingResult::U8(pixels) => pixels,
         DecodingResult::U16(pixels) => pixels.into_iter().flat_map(u16::to_ne_bytes).collect(),
@@ -166,6 +172,26 @@ pub(super) mod tests {
         // Two bands of which nothing says that one is alpha.
         let bands = tiff_of(40, 30, 2400, &[(258, 8 << 16 | 8), (277, 2), (338, 0)]);
         assert!(decoded(&bands).is_err_and(|e| matches!(e, Refused::Other(_, CONVERT))));
+    }
+
+    #[test]
+    fn profiles_and_xmp_of_tiff_files_are_seen_whatever_their_length() {
+        use tiff::encoder::{TiffEncoder, colortype::Gray8};
+        // Parts of ICC profiles that are looked at: the kind of colours, and the mark.
+        let mut profile = vec![0u8; 588];
+        profile[16..20].copy_from_slice(b"GRAY");
+        profile[36..40].copy_from_slice(b"acsp");
+        for xmp in [10, 3000, 2_000_000] {
+            let mut file = Cursor::new(Vec::new());
+            let mut encoder = TiffEncoder::new(&mut file).expect("a file");
+            let mut image = encoder.new_image::<Gray8>(8, 8).expect("an image");
+            image.encoder().write_tag(Tag::IccProfile, &profile[..]).expect("a tag");
+            image.encoder().write_tag(Tag::Unknown(700), &vec![b' '; xmp][..]).expect("a tag");
+            image.write_data(&[7; 64]).expect("pixels");
+            let picture = decoded(file.get_ref()).unwrap_or_else(|e| panic!("{}", e.about("it")));
+            assert_eq!(picture.metadata.icc.as_ref(), Some(&profile), "{xmp}");
+            assert_eq!(picture.metadata.lost, ["XMP metadata"]);
+        }
     }
 
     #[test]

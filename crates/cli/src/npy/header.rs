@@ -112,6 +112,7 @@ fn plain_integers(text: &mut [u8]) {
             (None, b @ (b'\'' | b'"')) => quote = Some(b),
             (Some(q), b) if q == b => quote = None,
             (None, b'L') if k > 0 && text[k - 1].is_ascii_digit() => text[k] = b' ',
+            (None, b'u') if matches!(text.get(k + 1), Some(b'\'' | b'"')) => text[k] = b' ',
             _ => {}
         }
     }

@@ -72,6 +72,8 @@ fn types_are_read_as_other_writers_spell_them() {
             assert_eq!(parse(&file(1, &header, &body)), Ok(expected), "{header}");
         }
     }
+    let python_2 = file(1, "{u'descr': u'<f4', u'fortran_order': False, u'shape': (2L,)}", &[0; 8]);
+    assert_eq!(parse(&python_2).expect("it is read").shape, [2]);
     let truth = file(1, "{'fortran_order': False, 'descr': 'bool', 'shape': (2,)}", &[1, 0]);
     assert_eq!(parse(&truth).map(|a| (a.boolean, a.bytes)), Ok((true, vec![1, 0])));
     for bad in ["=q", "float", "int7", "=", "float12"] {

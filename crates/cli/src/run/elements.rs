@@ -39,7 +39,7 @@ pub(super) fn alike(verb: &str, what: &str, a: &Array, b: &Array) -> Result {
         return Ok(());
     }
     let message = format!("{verb} takes {what} of one type, not {} and {}", a.type_name(), b.type_name());
-    Err(Failure::usage(message, "convert one of them, for instance with `isowarp run map --op x --dtype`"))
+    Err(Failure::usage(message, format!("convert one of them, for instance with `isowarp run map --op x --dtype {}`", a.type_name())))
 }
 
 /// The types of floats.

@@ -102,11 +102,15 @@ fn powers_of_numbers_near_one_are_within_one_ulp() {
     let mut next = words(3);
     for _ in 0..300_000 {
         let word = next();
-        let x = f32::from_bits(0x3f80_0000 - 0x0010_0000 + (word as u32 & 0x001f_ffff));
-        let exponent = (word >> 32) as f64 / 2f64.powi(32) * 280.0 - 151.0;
-        let y = (exponent / f64::from(x).log2()) as f32;
-        let error = ulp_error(Func::Pow.eval2(x, y), reference("pow", x.into(), y.into()));
-        assert!(error <= 1.0, "pow({x:e}, {y:e}): {error} ULP");
+        let unit = (word >> 32) as f64 / 2f64.powi(32);
+        let near_one = (f32::from_bits(0x3f80_0000 - 0x0010_0000 + (word as u32 & 0x001f_ffff)), unit * 280.0 - 151.0);
+        // Great powers of numbers whose logarithm is the least exact.
+        let least_exact = (f32::from_bits(0x3fac_0000 + (word as u32 & 0x0001_ffff)), if word >> 63 == 0 { 128.0 } else { -126.5 } - unit);
+        for (x, exponent) in [near_one, least_exact] {
+            let y = (exponent / f64::from(x).log2()) as f32;
+            let error = ulp_error(Func::Pow.eval2(x, y), reference("pow", x.into(), y.into()));
+            assert!(error <= 1.0, "pow({x:e}, {y:e}): {error} ULP");
+        }
     }
 }
 

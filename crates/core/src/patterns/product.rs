@@ -64,12 +64,13 @@ pub enum ProductOrder {
     /// Chains of fused multiply-adds over 512 terms each, which are added left to right.
     #[default]
     Blocks,
-    /// One chain over all terms, as of cuBLAS where it does not split the sum. Its error grows faster.
+    /// One chain over all terms, as of cuBLAS where it does not split the sum. Its error grows faster. A device that ends long loops
+    /// ([`Caps::loop_turns`](crate::caps::Caps::loop_turns), Mesa's software adapter) refuses long chains, from about 3,000 terms on in tiles of many sums.
     Chain,
     /// No order at all, of sums of `f32`: exact sums of fixed-point numbers, rounded once. All numbers of a row of A, and of a column of B, are rounded to
     /// multiples of 2^-29 of the power of two at or below the greatest magnitude there, which counts as 2^-126 where it is less, and cut into four balanced
     /// digits of base 256. Products of digits are summed in integers, but for those of the six lowest places, of which no sum is taken. There are at most 2^26
-    /// terms.
+    /// terms, and 150,000 on a device that [ends long loops](crate::caps::Caps::loop_turns).
     ///
     /// The error is at most 2^-26 k max |a(i, .)| max |b(., j)| and a rounding, where no maximum is below 2^-126: 3 units of 2^-28 a term for the places that
     /// are left out, half a unit for numbers that are rounded. It is mostly less than a chain's; where the magnitudes in a row differ by more than 2^20 it may

@@ -56,6 +56,9 @@ pub(super) fn accept_wide(program: &Program<'_>, invocations: u32) -> u32 {
             continue;
         }
         let capabilities = seal::capabilities(wgpu::Features::all());
+        for (built_in, _) in dialect.exact_of_built_in() {
+            assert!(!text.contains(&format!("{built_in}(")), "{built_in}: {text}");
+        }
         let parsed = seal::parse(program.entry, &text, capabilities).unwrap_or_else(|e| panic!("{e}\n{:?}\n{text}", program.constants));
         let interface = parsed.interface(program.entry).expect("interface");
         assert_eq!(interface.bindings.len() as u32, program.buffers(), "{text}");

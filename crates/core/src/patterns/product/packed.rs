@@ -238,7 +238,7 @@ impl ProductTask {
         let is_fixed = packing == Packing::Digits;
         let in_blocks = !packing.is_tiles() && !is_fixed && device.tuning().matrix_instructions == MatrixInstructions::Warpgroup;
         // Six turns of loops for sixteen terms.
-        check_terms(self.k, most_terms(device, 6).saturating_mul(16))?;
+        check_terms("terms of a packed product, where the device ends long loops", self.k, most_terms(device, 6).saturating_mul(16))?;
         let shape = packing.factors().and_then(|factors| device.matrix_shape(factors));
         let (operands, pitch) = (self.operands(packing.rows(shape)), self.pitch(packing, in_blocks));
         let [of_a, of_b] = operands.map(|of| of.rows_of_all());

@@ -92,11 +92,8 @@ pub(in crate::patterns) fn most_terms<B: Launcher>(device: &B, turns: u64) -> u6
 }
 
 /// Fails where an invocation would add more.
-pub(super) fn check_terms(terms: u64, most: u64) -> Result<()> {
-    match terms > most {
-        true => Err(Error::TooLarge { what: "terms of a chain, where the device ends long loops", requested: terms, limit: most }),
-        false => Ok(()),
-    }
+pub(super) fn check_terms(what: &'static str, terms: u64, most: u64) -> Result<()> {
+    if terms > most { Err(Error::TooLarge { what, requested: terms, limit: most }) } else { Ok(()) }
 }
 
 /// Whether blocks of k are worth computing side by side, to be added by a second kernel: where tiles, or a last round of them, leave much of a device idle.
@@ -217,7 +214,14 @@ impl ProductTask {
         let split = thin || (blocks > 1 && fits && (blocks_pay_apart(tiles, blocks) || self.k > most));
         let small = !thin && !split && small_tiles_pay(elements, tiles, tile_m * tile_n);
         let most = if small { most_terms(device, turns(ty, SUMS_OF_SMALL)) } else { most };
-        check_terms(if split { self.block().min(self.k) } else { self.k }, most)?;
+        check_terms("terms of a chain, where the device ends long loops", if split { self.block().min(self.k) } else { self.k }, most)?;
+        if split {
+            check_terms(
+                "terms of a product, where the device ends long loops",
+                self.k,
+                most_terms(device, 1).saturating_mul(self.block()),
+            )?;
+        }
         let params = self.params(split)?;
         let choice = match ty {
             Ty::F32 => 0,

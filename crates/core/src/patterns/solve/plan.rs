@@ -23,6 +23,11 @@ const BLOCK: u64 = 32;
 /// Rows and columns of a tile of what follows a block.
 const TILE: u64 = 64;
 
+/// Parts of eight of the loops that a device lets an invocation have, which an elimination takes.
+const LOOPS: u64 = 5;
+/// The most columns of a block whose rows are taken off others at once, where a device ends long loops.
+const SHORT: u64 = 1024;
+
 /// The most elements of all systems of a launch.
 const MOST: u64 = 1 << 31;
 
@@ -64,11 +69,6 @@ const fn dense(rows: u64, columns: u64) -> Steps {
 struct Triangle<'a, R> {
     apart: Option<(Place<'a, R>, u64)>,
     steps: Steps,
-}
-
-/// The greatest multiple of a unit by a power of two that is less than a width above it.
-const fn half(width: u64, unit: u64) -> u64 {
-    unit << ((width - 1) / unit).ilog2()
 }
 
 impl<R> Clone for Triangle<'_, R> {
@@ -203,6 +203,12 @@ impl<'d, B: Launcher> Plan<'d, B> {
         self.device.launch(&spec, Work { shared_bytes, ..Work::whole(1, &|_| groups) })
     }
 
+    /// The greatest multiple of a unit by a power of two that is less than a width above it. Where a block ends decides no bit.
+    fn half(&self, width: u64, unit: u64) -> u64 {
+        let half = unit << ((width - 1) / unit).ilog2();
+        if self.device.caps().loop_turns.is_some() { half.min(SHORT.max(unit)) } else { half }
+    }
+
     /// Floats, as words.
     fn floats<'a>(&self, (raw, offset): Place<'a, B::Raw>, len: u64) -> Array<'a, B::Raw> {
         Array::of((raw, offset * self.words), 4, len * self.words)
@@ -221,10 +227,29 @@ impl<'d, B: Launcher> Plan<'d, B> {
         ((row_lanes | (threads / systems / row_lanes) << 16) as u32, self.task.batch.div_ceil(systems))
     }
 
+    /// Fails where a device would end the loops of an elimination in memory, whose groups have 8 by 32 lanes: those over what is left of the rows and
+    /// columns at each pivot, and their first turns.
+    fn check_loops(&self) -> Result<()> {
+        let Some(limit) = self.device.caps().loop_turns else { return Ok(()) };
+        let (n, columns) = (self.task.n, self.task.n + self.task.carried());
+        let turns = n.saturating_mul(n / 8 + 1).saturating_mul(columns / 32 + 2);
+        if turns > LOOPS * limit {
+            return Err(Error::TooLarge {
+                what: "turns of an elimination, where the device ends long loops",
+                requested: turns,
+                limit: LOOPS * limit,
+            });
+        }
+        Ok(())
+    }
+
     /// Whole systems by a team of invocations each.
     fn eliminate(&self, arrays: &Arrays<'_, B::Raw>) -> Result<()> {
         let task @ SolveTask { kind, pivoting, n, batch, a_steps, b_steps, dtype, .. } = self.task;
         let (memory, carried) = (!self.is_small(), task.carried());
+        if memory {
+            self.check_loops()?;
+        }
         let pitch = if memory { n + carried } else { self.pitch() };
         let bytes = n * pitch * dtype.size_bytes();
         // A group of WGSL's meets as a whole, and a small one waits for fewer.
@@ -322,7 +347,7 @@ impl<'d, B: Launcher> Plan<'d, B> {
         let side = self.block(BLOCK);
         while width > side {
             // Parts by half read and write what is left least often. Few columns do not occupy a device, and their chains are what takes time.
-            let part = if x.3 < TILE { side } else { half(width, side) };
+            let part = if x.3 < TILE { side } else { self.half(width, side) };
             let left = width - part;
             let (at, rest) = if backward { (first + left, first) } else { (first, first + part) };
             self.substitutions(triangle, x, (at, part), (backward, unit), states)?;

@@ -1,6 +1,6 @@
 //! Launches of factors with pivots, by panels of columns.
 
-use super::{Place, Plan, Triangle, dense, half};
+use super::{Place, Plan, Triangle, dense};
 use crate::element::DType;
 use crate::error::Result;
 use crate::launch::kernels::{PANEL, PanelParams, SWAP_ROWS, SwapRowsParams};
@@ -46,7 +46,7 @@ impl<B: Launcher> Plan<'_, B> {
         let n = self.task.n;
         let own = Triangle { apart: None, steps: dense(n, n) };
         while width > self.across(first, width) {
-            let part = half(width, self.across(first, width));
+            let part = self.half(width, self.across(first, width));
             self.factor(of, (first, part))?;
             let (row, left) = (first + part, width - part);
             let beside = (of.matrix, row, dense(n, n), left);

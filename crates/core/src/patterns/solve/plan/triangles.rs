@@ -1,6 +1,6 @@
 //! Launches of triangular solves and of Cholesky's factors.
 
-use super::{Arrays, BLOCK, Place, Plan, THREADS, Triangle, dense, half};
+use super::{Arrays, BLOCK, Place, Plan, THREADS, Triangle, dense};
 use crate::error::{Error, Result};
 use crate::launch::kernels::{CHECK_DIAGONAL, CHOLESKY, CholeskyParams, DiagonalParams};
 use crate::launch::{Array, Launcher};
@@ -45,7 +45,7 @@ impl<B: Launcher> Plan<'_, B> {
         let own = Triangle { apart: None, steps: dense(n, n) };
         let block = self.block(BLOCK);
         while width > block {
-            let part = half(width, block);
+            let part = self.half(width, block);
             let (row, left) = (first + part, width - part);
             self.squares(arrays, (first, part))?;
             self.substitutions(own, (arrays.x, row, turned, left), (first, part), (false, false), None)?;
