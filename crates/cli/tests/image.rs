@@ -159,7 +159,8 @@ fn bad_images_are_refused_and_nothing_is_left() {
     refused(&["image", "box", "--in", &cut, "--out", out], "cannot read");
     refused(&["image", "box", "--in", "nowhere.png", "--out", out], "No such file");
     refused(&["image", "box", "--in", text(&alpha), "--out", text(&dir.path().join("o.jpg"))], "no alpha channel");
-    refused(&["image", "box", "--in", text(&photograph()), "--out", text(&dir.path().join("o.gif"))], "name it .png");
+    refused(&["image", "box", "--in", text(&photograph()), "--out", text(&dir.path().join("o.gif"))], "GIF files are read, not written");
+    refused(&["image", "box", "--in", text(&photograph()), "--out", text(&dir.path().join("o.jp2"))], "name it .png");
     refused(&["image", "box", "--in", text(&photograph()), "--out", text(&dir.path().join("no/o.png"))], "cannot write");
     refused(&["image", "box", "--in", text(&photograph()), "--out", out, "--backend", "gpu"], "unknown backend `gpu`");
     refused(&["image", "sharpen", "--alpha", "1.5", "--in", text(&photograph()), "--out", out], "1.5 is not in 0..1");

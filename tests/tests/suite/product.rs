@@ -14,7 +14,7 @@ fn fixtures() -> Value {
 }
 
 /// The contract, element by element.
-fn chains(a: impl Fn(usize, usize) -> f32, b: impl Fn(usize, usize) -> f32, [m, n, k]: [usize; 3], block: usize) -> Vec<u32> {
+pub(crate) fn chains(a: impl Fn(usize, usize) -> f32, b: impl Fn(usize, usize) -> f32, [m, n, k]: [usize; 3], block: usize) -> Vec<u32> {
     let element = |i: usize, j: usize| {
         let chain = |start: usize| (start..k.min(start + block)).fold(0.0f32, |sum, q| a(i, q).mul_add(b(q, j), sum));
         let first = chain(0);

@@ -1,11 +1,13 @@
 //! Products of random shapes: a row, a column and a product of a batch have the bits that they have alone, on every device.
 
 use crate::common::{bits, each, each_with, gpus, uniform};
-use half::f16;
+use crate::product::chains;
+use half::{bf16, f16};
 use isowarp::Device;
 use isowarp::backend::Backend as _;
 use isowarp::buffer::Buffer;
 use isowarp::element::{Element, Scalar};
+use isowarp::minifloat::BF16;
 use isowarp::patterns::ProductOrder;
 use isowarp::patterns::product::Factor;
 use isowarp::prelude::*;
@@ -234,6 +236,27 @@ fn chains_have_all_their_terms_or_are_refused() {
                 }
             }
         }
+    });
+}
+
+#[test]
+fn factors_of_bf16_and_rows_that_a_buffer_names_are_chains_of_their_values() {
+    let [m, n, k] = [21usize, 18, 1100];
+    let narrow = |seed| uniform(m.max(n) * k, seed).into_iter().map(bf16::from_f32).collect::<Vec<_>>();
+    let (x, y, named) = (narrow(11), narrow(12), [3u32, 0, 20, 3, 19]);
+    let expected = chains(|i, q| x[i * k + q].to_f32(), |q, j| y[q * n + j].to_f32(), [m, n, k], 512);
+    let of_named: Vec<u32> = named.iter().flat_map(|&row| expected[row as usize * n..][..n].to_vec()).collect();
+    let shape = [m as u64, n as u64, k as u64];
+    each(|d| {
+        let codes = |of: &[bf16]| d.upload(&of.iter().map(|x| x.to_bits()).collect::<Vec<u16>>()).unwrap();
+        let (a, b, rows) = (codes(&x), codes(&y), d.upload(&named).unwrap());
+        let [m, n, k] = shape;
+        let right = || matrix(b.map(|code| BF16.decode(code)), k, n);
+        assert_eq!(bits(&d.gemm(matrix(a.map(|code| BF16.decode(code)), m, k), right()).run().unwrap()), expected);
+        let across = k as u32;
+        let gathered = (index(), array(&a), array(&rows))
+            .map(move |(i, a, rows)| BF16.decode(a.at(rows.at(i / across) * across + i % across)));
+        assert_eq!(bits(&d.gemm(matrix(gathered, named.len() as u64, k), right()).run().unwrap()), of_named);
     });
 }
 

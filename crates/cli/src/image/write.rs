@@ -22,7 +22,7 @@ pub(super) fn format(path: &Path) -> Result<ImageFormat> {
         Some("tif" | "tiff") => Ok(ImageFormat::Tiff),
         Some("bmp") => Ok(ImageFormat::Bmp),
         Some("webp") => Ok(ImageFormat::WebP),
-        Some("gif") => Err(Failure::usage("GIF files are read, not written", "name the output .png, .jpg, .tiff, .webp or .bmp")),
+        Some("gif") => Err(Failure::usage("GIF files are read, not written", "name it .png, .jpg, .tiff, .webp or .bmp")),
         None if path.as_os_str() == "-" => Ok(ImageFormat::Png),
         _ => Err(Failure::usage(format!("cannot tell the format of {}", path.display()), "name it .png, .jpg, .tiff, .webp or .bmp")),
     }

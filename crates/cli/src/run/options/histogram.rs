@@ -8,7 +8,7 @@ pub(in crate::run) fn bins() -> Arg {
 }
 
 pub(in crate::run) fn range() -> Arg {
-    let help = "Where the first bin starts and where the last one ends, such as 0,256 or -0.5,1e2; of several arrays or channels one pair after the \
+    let help = "Where the first bin starts and where the last one ends, which is in none, such as 0,256 or -0.5,1e2; of several arrays or channels one pair after the \
                 other. Integers lie in bins of the real line, so 0,4294967296 has all u4";
     list("range", "LOW,HIGH", help)
 }
