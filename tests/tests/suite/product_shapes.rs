@@ -254,8 +254,8 @@ fn factors_of_bf16_and_rows_that_a_buffer_names_are_chains_of_their_values() {
         let right = || matrix(b.map(|code| BF16.decode(code)), k, n);
         assert_eq!(bits(&d.gemm(matrix(a.map(|code| BF16.decode(code)), m, k), right()).run().unwrap()), expected);
         let across = k as u32;
-        let gathered = (index(), array(&a), array(&rows))
-            .map(move |(i, a, rows)| BF16.decode(a.at(rows.at(i / across) * across + i % across)));
+        let gathered =
+            (index(), array(&a), array(&rows)).map(move |(i, a, rows)| BF16.decode(a.at(rows.at(i / across) * across + i % across)));
         assert_eq!(bits(&d.gemm(matrix(gathered, named.len() as u64, k), right()).run().unwrap()), of_named);
     });
 }

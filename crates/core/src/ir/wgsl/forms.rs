@@ -129,6 +129,7 @@ impl Writer<'_> {
         match self.f.nodes[id as usize] {
             Node::Const(_) => !is_other(id),
             Node::Fetch(..) | Node::Bin(BinOp::Xor, ..) => false,
+            Node::Select(_, a, b) => self.may_set_all(a) || self.may_set_all(b),
             Node::Bitcast(a) | Node::Reinterpret(a) => !self.ty(a).is_float() && self.may_set_all(a),
             Node::Bin(BinOp::Mul | BinOp::MulHi | BinOp::And, a, b) => !is_other(a) && !is_other(b),
             Node::Bin(op @ (BinOp::Shl | BinOp::Shr), _, by) => {
