@@ -64,7 +64,7 @@ fn tiff_of_grey_and_alpha(bytes: &[u8], mut metadata: Metadata) -> Read_<Picture
     let color = if decoder.colortype()?.bit_depth() == 16 { ColorType::La16 } else { ColorType::La8 };
     let length = fits(u64::from(width).checked_mul(height.into()).and_then(|n| n.checked_mul(color.bytes_per_pixel().into())))?;
     metadata.icc = decoder.get_tag_u8_vec(Tag::IccProfile).ok();
-    if decoder.find_tag(Tag::Unknown(700)).is_ok_and(|xmp| xmp.is_some()) {
+    if !matches!(decoder.find_tag(Tag::Unknown(700)), Ok(None)) {
         metadata.lost.push("XMP metadata".to_owned());
     }
     let orientation = decoder.find_tag_unsigned::<u8>(Tag::Orientation)?.and_then(Orientation::from_exif);
