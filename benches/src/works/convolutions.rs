@@ -19,6 +19,26 @@ pub(super) fn works() -> Vec<Work> {
                 d.separable(grid(&x.slice(..side * side)?, &[side; 2]), line(), line()).same().write_to(out)
             })
         }),
+        work("convolve/line_17", DType::F32, 8, |d, s| {
+            let (n, taps) = (s.n, random::<f32>(d, 17, s.seed ^ 1)?);
+            one::<f32>(d, s, move |d, x, out| d.convolve(grid(x, &[n]), grid(&taps, &[17])).same().write_to(out))
+        }),
+        work("convolve/volume_3x3x3", DType::F32, 8, |d, s| {
+            let (side, taps) = (cube(s.n), random::<f32>(d, 27, s.seed ^ 1)?);
+            let x = random::<f32>(d, s.n * s.copies, s.seed)?;
+            into(d, s, x, side * side * side, move |d, x, out| {
+                d.convolve(grid(&x.slice(..side * side * side)?, &[side; 3]), grid(&taps, &[3; 3])).same().write_to(out)
+            })
+        }),
+        // To twice the rows and columns.
+        work("convolve/transposed_4x4", DType::F32, 20, |d, s| {
+            let (side, filter) = (s.n.isqrt(), random::<f32>(d, 16, s.seed ^ 1)?);
+            let x = random::<f32>(d, s.n * s.copies, s.seed)?;
+            into(d, s, x, 4 * side * side, move |d, x, out| {
+                let x = x.slice(..side * side)?;
+                d.convolve(grid(&x, &[side; 2]), grid(&filter, &[4; 2])).stride(&[2; 2]).padding(&[1; 2]).transposed().write_to(out)
+            })
+        }),
         work("convolve/fft_65x65", DType::F32, 8, |d, s| {
             let (side, taps) = (s.n.isqrt(), random::<f32>(d, 65 * 65, s.seed ^ 1)?);
             one::<f32>(d, s, move |d, x, out| {
@@ -28,6 +48,11 @@ pub(super) fn works() -> Vec<Work> {
         // A layer of a network: 64 channels of 56 x 56 to as many, by filters of 3 x 3.
         work("convolve/layer_3x3", DType::F32, 8, layer),
     ]
+}
+
+/// The greatest cube's side.
+fn cube(n: u64) -> u64 {
+    (0..).take_while(|side| side * side * side <= n).last().unwrap_or(0)
 }
 
 /// An image by a filter of so many rows and columns.

@@ -2,7 +2,7 @@
 
 use super::{Ready, Shape, Work, into, one, random, turn_of, work, zeroed};
 use isowarp::element::{DType, Element};
-use isowarp::minifloat::F16;
+use isowarp::minifloat::{BF16, F16};
 use isowarp::patterns::ProductOrder::{self, Blocks};
 use isowarp::patterns::{FactorFormat, Matrix, product::Factor};
 use isowarp::prelude::*;
@@ -16,7 +16,15 @@ pub(super) fn works() -> Vec<Work> {
         work("gemm/f64", DType::F64, 24, |d, s| square::<f64>(d, s, false, Blocks)),
         work("gemm/i8", DType::I8, 6, |d, s| square::<i8>(d, s, false, Blocks)),
         work("gemm/fixed30", DType::F32, 12, |d, s| square::<f32>(d, s, false, ProductOrder::Fixed30)),
-        work("gemm/fast_f16", DType::F32, 12, fast),
+        work("gemm/fast_f16", DType::F32, 12, |d, s| fast(d, s, FactorFormat::F16, |x| F16.decode(F16.encode(x)))),
+        work("gemm/fast_bf16", DType::F32, 12, |d, s| fast(d, s, FactorFormat::Bf16, |x| BF16.decode(BF16.encode(x)))),
+        // To nearest even, of what is finite and not negative.
+        work("gemm/fast_tf32", DType::F32, 12, |d, s| {
+            fast(d, s, FactorFormat::Tf32, |x| {
+                let bits = x.bitcast::<u32>();
+                ((bits + 0xFFF + ((bits >> 13) & 1)) & 0xFFFF_E000).bitcast::<f32>()
+            })
+        }),
         // Few terms to a square of as many elements, and many to few rows and columns.
         work("gemm/f32_128_terms", DType::F32, 4, |d, s| flat(d, s, 128)),
         work("gemm/f32_512_terms", DType::F32, 4, |d, s| flat(d, s, 512)),
@@ -43,6 +51,24 @@ pub(super) fn works() -> Vec<Work> {
                 let bias = bias.broadcast(&[n], &[n, n]);
                 d.gemm(matrix(a, n, n), matrix(&b, n, n)).epilogue(bias, |y, bias| (y + bias).max(0.0)).write_to(out)
             })
+        }),
+        // A matrix by its transpose, the product of a column and a row, alone and added to a matrix, and three products of a matrix of a sixteenth of the
+        // elements.
+        work("gemm/syrk", DType::F32, 8, |d, s| {
+            let n = s.n.isqrt();
+            one::<f32>(d, s, move |d, a, out| d.syrk(matrix(a, n, n)).write_to(out))
+        }),
+        work("gemm/outer", DType::F32, 4, |d, s| {
+            let (n, y) = (s.n.isqrt(), random::<f32>(d, s.n.isqrt(), s.seed ^ 1)?);
+            one::<f32>(d, s, move |d, x, out| d.outer(&x.slice(..n)?, n, &y, n).write_to(out))
+        }),
+        work("gemm/rank_one_update", DType::F32, 8, |d, s| {
+            let (n, x, y) = (s.n.isqrt(), random::<f32>(d, s.n.isqrt(), s.seed ^ 1)?, random::<f32>(d, s.n.isqrt(), s.seed ^ 2)?);
+            one::<f32>(d, s, move |d, a, out| d.outer(&x, n, &y, n).alpha(0.5).add(1.0, &a.slice(..n * n)?).write_to(out))
+        }),
+        work("gemm/fifth_power", DType::F32, 8, |d, s| {
+            let n = s.n.isqrt() / 4;
+            one::<f32>(d, s, move |d, a, out| d.copy_into(&d.matrix_power(matrix(a, n, n), 5)?, &out.slice(..n * n)?))
         }),
         work("gemv/f32", DType::F32, 4, |d, s| vector(d, s, false)),
         work("gemv/f32_transposed", DType::F32, 4, |d, s| vector(d, s, true)),
@@ -78,15 +104,15 @@ fn batch(d: &Device, s: &Shape, side: u64) -> Result<Ready> {
 
 /// A fast product, whose bits are the device's own: what is compared is how many elements leave the bound of `Fast` around a strict product of the factors
 /// rounded before, which has the same bound; no factor is negative.
-fn fast(d: &Device, s: &Shape) -> Result<Ready> {
+fn fast(d: &Device, s: &Shape, format: FactorFormat, round: fn(Expr<f32>) -> Expr<f32>) -> Result<Ready> {
     let (n, a, b) = (s.n.isqrt(), random::<f32>(d, s.n * s.copies, s.seed)?, random::<f32>(d, s.n, s.seed ^ 1)?);
     let product = move |d: &Device, a: &Buffer<Device, f32>, b: &Buffer<Device, f32>, out: &Buffer<Device, f32>| {
-        d.gemm(matrix(a, n, n), matrix(b, n, n)).order(ProductOrder::Fast(FactorFormat::F16)).write_to(out)
+        d.gemm(matrix(a, n, n), matrix(b, n, n)).order(ProductOrder::Fast(format)).write_to(out)
     };
     let (device, first, right, shape) = (d.clone(), a.clone(), b.clone(), *s);
     let ready = into(d, s, a, s.n, move |d, a, out| product(d, a, &b, out))?;
     Ok(ready.digest_by(move || {
-        let rounded = |x: &Buffer<Device, f32>| device.map(x, |x| F16.decode(F16.encode(x)));
+        let rounded = |x: &Buffer<Device, f32>| device.map(x, round);
         let first = turn_of(&first, &shape, 0)?;
         let [found, strict] = [zeroed::<f32>(&device, shape.n)?, zeroed::<f32>(&device, shape.n)?];
         product(&device, &first, &right, &found)?;

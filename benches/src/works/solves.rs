@@ -14,6 +14,15 @@ pub(super) fn works() -> Vec<Work> {
     vec![
         work("solve/small", DType::F32, 4, small::<f32>),
         work("solve/small", DType::F64, 8, small::<f64>),
+        // Of one matrix, and as many right-hand sides as it has rows; a diagonal that outweighs the rest.
+        work("solve/triangular", DType::F32, 12, |d, s| {
+            let (n, b) = (s.n.isqrt(), random::<f32>(d, s.n, s.seed ^ 1)?);
+            let (a, status) = (random::<f32>(d, s.n * s.copies, s.seed)?, d.buffer(1)?);
+            into(d, s, a, s.n, move |d, a, out| {
+                let a = (index(), a).map(heavy(n));
+                d.triangular_solve(matrix(a, n, n), matrix(&b, n, n)).write_to((out, &status))
+            })
+        }),
         work("inverse/small", DType::F32, 8, |d, s| {
             let batch = s.n / (ROWS * ROWS);
             let (a, status) = (random::<f32>(d, s.n * s.copies, s.seed)?, d.buffer(batch)?);
@@ -32,11 +41,14 @@ pub(super) fn works() -> Vec<Work> {
         work("cholesky/f32", DType::F32, 8, |d, s| {
             let n = s.n.isqrt();
             let (a, status) = (random::<f32>(d, s.n * s.copies, s.seed)?, d.buffer(1)?);
-            // A diagonal that outweighs the rest.
-            let heavy = move |(i, x): (Expr<u32>, Expr<f32>)| x + select((i % (n as u32 + 1)).eq(0), n as f32, 0.0);
-            into(d, s, a, s.n, move |d, a, out| d.cholesky(matrix((index(), a).map(heavy), n, n)).write_to((out, &status)))
+            into(d, s, a, s.n, move |d, a, out| d.cholesky(matrix((index(), a).map(heavy(n)), n, n)).write_to((out, &status)))
         }),
     ]
+}
+
+/// Adds so much to the diagonal of a square matrix of `n` rows that it outweighs the rest.
+fn heavy(n: u64) -> impl Fn((Expr<u32>, Expr<f32>)) -> Expr<f32> + Copy {
+    move |(i, x)| x + select((i % (n as u32 + 1)).eq(0), n as f32, 0.0)
 }
 
 /// Solutions of systems with a right-hand side each.

@@ -15,6 +15,32 @@ pub(super) fn works() -> Vec<Work> {
         work("fft/rows_1000", DType::F32, 8, |d, s| lines::<f32>(d, s, |points| [points / 1000, points.min(1000), 1])),
         work("fft/rows_1009", DType::F32, 8, |d, s| lines::<f32>(d, s, |points| [points / 1009, points.min(1009), 1])),
         work("fft/columns_256", DType::F32, 8, |d, s| lines::<f32>(d, s, |points| [1, points.min(1 << 8), points >> 8])),
+        work("fft/inverse", DType::F32, 8, |d, s| {
+            let n = points(s);
+            let plan = d.fft_plan::<f32>(n)?;
+            one::<f32>(d, s, move |d, x, out| d.fft(&x.slice(..2 * n)?).plan(&plan).inverse().write_to(out))
+        }),
+        // Rows and columns of a square, or of one of half as many rows.
+        work("fft/plane", DType::F32, 8, |d, s| {
+            let n = points(s);
+            let rows = 1 << (n.max(1).ilog2() / 2);
+            one::<f32>(d, s, move |d, x, out| d.fft(&x.slice(..2 * n)?).axes(&[rows, n / rows], &[0, 1]).write_to(out))
+        }),
+        work("fft/shift", DType::F32, 8, |d, s| {
+            let n = points(s);
+            let rows = 1 << (n.max(1).ilog2() / 2);
+            one::<f32>(d, s, move |d, x, out| d.fft_shift(&x.slice(..2 * n)?, &[rows, n / rows], &[0, 1]).points().write_to(out))
+        }),
+        work("fft/real_inverse", DType::F32, 8, |d, s| {
+            let n = 1 << s.n.max(2).ilog2().max(2) >> 1;
+            let plan = d.rfft_plan::<f32>(n)?;
+            one::<f32>(d, s, move |d, x, out| {
+                if x.len() < n + 2 {
+                    return Ok(());
+                }
+                d.irfft(&x.slice(..n + 2)?, n).plan(&plan).write_to(out)
+            })
+        }),
         work("fft/real", DType::F32, 8, |d, s| {
             let n = 1 << s.n.max(2).ilog2().max(2) >> 1;
             let plan = d.rfft_plan::<f32>(n)?;
@@ -26,6 +52,11 @@ pub(super) fn works() -> Vec<Work> {
             })
         }),
     ]
+}
+
+/// The greatest power of two of points that there are elements for, or none.
+fn points(s: &super::Shape) -> u64 {
+    if s.n < 2 { 0 } else { 1 << (s.n / 2).ilog2() }
 }
 
 /// Lines along the middle axis of a shape, of as many points as a power of two has.

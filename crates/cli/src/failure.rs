@@ -197,7 +197,7 @@ fn advice(e: &Error, on_cpu: bool) -> Option<&'static str> {
         Error::Empty { pattern: "argmin" | "argmax" | "mean" | "ulp" } => "give an array with elements",
         Error::Empty { .. } => "give an array with elements, or an operator with an identity such as sum",
         Error::InvalidArgument { what: "identity", .. } => "name the value that leaves others as they are, such as 0 for x+y and 1 for x*y",
-        Error::InvalidArgument { what: "factors of a product" | "order of a product", .. } => {
+        Error::InvalidArgument { what: "factors of a product" | "order of a product" | "image and filter", .. } => {
             "convert the arrays first, such as `isowarp run map --op x --dtype f32 --in a.npy --out b.npy`"
         }
         Error::InvalidArgument { what: "filter", .. } => {

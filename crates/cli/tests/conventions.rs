@@ -58,6 +58,32 @@ fn even_bins_are_those_between_their_edges() {
     of(&bytes, "5", "-1000,1e3", &[0, 0, 4, 0, 0]);
 }
 
+/// With `--inclusive` counts are those of `numpy.histogram`, whose last bin has its upper bound.
+#[test]
+fn the_last_bin_has_its_upper_bound_where_it_is_inclusive() {
+    let f = Files::new();
+    let counts = |all: &[u32]| all.iter().map(|v| v.to_le_bytes()).collect::<Vec<_>>();
+    let of = |x: &std::path::PathBuf, bins: &[&str], shape: &[u64], wanted: &[u32]| {
+        let found = run(&[x], &[&["histogram", "--inclusive"], bins].concat());
+        is(&found, "'<u4'", shape, &counts(wanted));
+    };
+    let floats = f.line("<f4", &f32s(&[0.0, 0.5, 1.0, 1.0, 1.5, f32::NAN]));
+    let bytes = f.line("|u1", &[0u8, 63, 64, 127, 128, 191, 254, 255].map(u8::to_le_bytes));
+    let long = f.line("<i8", &[i64::MIN, -1, 0, i64::MAX].map(i64::to_le_bytes));
+    let edges = [f.line("<f4", &f32s(&[0.0, 0.5, 1.0])), f.line("|u1", &[0u8, 64, 255].map(u8::to_le_bytes))];
+    let [halves, whole] = edges.each_ref().map(|path| path.to_str().expect("a name"));
+    of(&floats, &["--bins", "2", "--range=0,1"], &[2], &[1, 3]);
+    of(&floats, &["--edges", halves], &[2], &[1, 3]);
+    of(&floats, &["--edges", halves, "--flow"], &[4], &[0, 1, 3, 2]);
+    of(&bytes, &["--bins", "4", "--range=0,255"], &[4], &[2, 2, 2, 2]);
+    of(&bytes, &["--bins", "3", "--range=-0.5,63.5"], &[3], &[1, 0, 1]);
+    of(&bytes, &["--bins", "3", "--range=0,255", "--chunk-size", "1K"], &[3], &[3, 2, 3]);
+    of(&bytes, &["--edges", whole], &[2], &[2, 6]);
+    of(&bytes, &["--bins", "1", "--range=0,128", "--channels", "2"], &[2, 1], &[3, 2]);
+    of(&bytes, &["--edges", whole, "--channels", "2"], &[2, 2], &[1, 3, 1, 3]);
+    of(&long, &["--bins", "2", "--range=-9223372036854775808,9223372036854775807"], &[2], &[2, 2]);
+}
+
 #[test]
 fn integers_wrap() {
     let f = Files::new();

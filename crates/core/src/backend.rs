@@ -159,6 +159,16 @@ pub struct Out<R> {
     pub offset: u64,
 }
 
+/// The buffers of outputs without their lengths, which were checked.
+pub(crate) fn places<R>(outs: Vec<(Out<R>, u64)>) -> Vec<Out<R>> {
+    outs.into_iter().map(|(out, _)| out).collect()
+}
+
+/// Two outputs, either of which may be absent, that have room for as many elements.
+pub(crate) fn both_of<R>(first: Option<Out<R>>, second: Option<Out<R>>, len: u64) -> Vec<(Out<R>, u64)> {
+    first.into_iter().chain(second).map(|out| (out, len)).collect()
+}
+
 /// A backend that can carry out pattern tasks of type `Task` (`MapTask`, `ReduceTask`, ...): pure data plus buffers.
 ///
 /// The typed pattern traits check their arguments and then call this, so an implementation may rely on: lengths agree, views are

@@ -264,6 +264,18 @@ fn edges<B: Target>(c: &mut Cases<B>) {
         counted(d, 4, bins_between(&x, &Edges::new(d, &[0u8, 1, 100, 200, 255])?))
     })
     .needs(&[u8::DTYPE]);
+    c.add("histogram/edges/inclusive", |d| {
+        let (x, y) = (input::<B, f32>(d, Fill::Bits, 10_007, "x")?, input::<B, u8>(d, Fill::Plain, 10_008, "y")?);
+        // The greatest of a type, -0 beside 0, and last edges that are one.
+        let edges = Edges::new(d, &[f32::NEG_INFINITY, -1.0, -0.0])?.inclusive();
+        let whole = [Edges::new(d, &[3u8, 100, 255])?.inclusive(), Edges::new(d, &[0u8, 77, 77])?.inclusive()];
+        Ok((
+            counted(d, 2, bins_between(&x, &edges))?,
+            counted(d, 4, bins_between(&x, &edges).with_flow())?,
+            d.histogram(channels_between(&y, 2, &[&whole[0], &whole[1]])).run()?,
+        ))
+    })
+    .needs(&[u8::DTYPE]);
 }
 
 fn channels<B: Target>(c: &mut Cases<B>) {

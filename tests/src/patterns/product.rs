@@ -7,6 +7,7 @@ use half::f16;
 use isowarp::Result;
 use isowarp::buffer::Buffer;
 use isowarp::element::{DType, Element};
+use isowarp::minifloat::BF16;
 use isowarp::patterns::ProductOrder;
 use isowarp::patterns::product::Factor;
 use isowarp::prelude::*;
@@ -48,6 +49,18 @@ fn plain<B: Target, T: Element<Reg: Factor>>(c: &mut Cases<B>, fill: Fill, shape
     case.quick = quick;
 }
 
+/// Factors and results that are stored as codes of `bf16`, and sums of `f32`.
+fn brain<B: Target>(c: &mut Cases<B>, fill: Fill, shape: Shape) {
+    let [m, n, k] = shape;
+    c.add(format!("gemm/bf16/{}/{m}x{n}x{k}", fill.name()), move |d| {
+        let (a, b) = operands::<B, f32>(d, fill, shape)?;
+        let code = |x: &Buffer<B, f32>| d.map(x, |x| BF16.encode(x).store_as::<u16>());
+        let (a, b) = (code(&a)?, code(&b)?);
+        let decoded = |x| BF16.decode(x);
+        d.gemm(matrix((&a).map(decoded), m, k), matrix((&b).map(decoded), k, n)).finish(|y| BF16.encode(y).store_as::<u16>()).run()
+    });
+}
+
 pub(super) fn cases<B: Target>(c: &mut Cases<B>) {
     for (s, shape) in SHAPES.into_iter().enumerate() {
         plain::<B, f32>(c, Fill::Plain, shape, true);
@@ -67,6 +80,10 @@ pub(super) fn cases<B: Target>(c: &mut Cases<B>) {
         plain::<B, u16>(c, Fill::Bits, shape, shape[0] == 3);
         plain::<B, u32>(c, Fill::Bits, shape, shape[0] == 3);
     }
+    for fill in Fill::ALL {
+        brain::<B>(c, fill, [5, 6, 40]);
+    }
+    brain::<B>(c, Fill::Plain, [70, 66, 1000]);
     layouts(c);
     batches(c);
     packed(c);

@@ -31,6 +31,8 @@ pub struct Histogram {
     /// Whether each array has a bin more before the first and after the last, for samples outside: [`Even::with_flow`](crate::patterns::histogram::Even::with_flow).
     /// Channels have none.
     pub flow: bool,
+    /// Whether the last bin has samples that equal its upper bound, or the last edge, as NumPy's has.
+    pub inclusive: bool,
 }
 
 /// Bins of an array.
@@ -41,6 +43,11 @@ enum Of<'a, B: Backend> {
 }
 
 impl Histogram {
+    /// Whether samples that equal the last edge are in the last bin, and whether those outside have bins of their own.
+    fn outside(&self) -> (bool, bool) {
+        (self.inclusive, self.flow)
+    }
+
     /// The bins, of these inputs after arrays and weights.
     fn bins<'a, B: Backend>(&'a self, edges: &[&'a DynBuffer<B>]) -> Vec<Of<'a, B>> {
         let all: Vec<_> = self.even.iter().map(Of::Even).chain(edges.iter().map(|e| Of::Edges(e))).collect();
@@ -62,7 +69,7 @@ impl<B: Patterns> Job<'_, B> {
         }
         let (samples, edges) = self.inputs.split_at(of.arrays.min(self.inputs.len()));
         let mut counts = None;
-        with_all(samples, (&of.bins(edges), of.flow), &[], &mut |bins| {
+        with_all(samples, (&of.bins(edges), of.outside()), &[], &mut |bins| {
             counts = Some(self.device.histogram(bins).variant(variant).run()?);
             Ok(())
         })?;
@@ -79,13 +86,13 @@ impl<B: Patterns> Job<'_, B> {
         let found = match (of.channels, samples) {
             (Some(_), _) if of.flow => return Err(invalid("channels have none for samples outside")),
             (Some((channels, _)), [x]) => {
-                with_dtype!(x.dtype, T => channels_of(self.device, &x.typed::<T>()?, channels, &of.bins(edges), weights))
+                with_dtype!(x.dtype, T => channels_of(self.device, &x.typed::<T>()?, channels, (&of.bins(edges), of.inclusive), weights))
             }
             _ => {
                 let mut total = HistogramTotal::with_bins(
                     self.device,
                     &samples.iter().map(|x| x.dtype).collect::<Vec<_>>(),
-                    (of.bins(edges), of.flow),
+                    (of.bins(edges), of.outside()),
                     samples.first().map_or(0, |x| x.len),
                     weights.map(DynBuffer::dtype),
                 )?;
@@ -102,19 +109,24 @@ fn all_even_alike<B: Backend>(bins: &[Of<'_, B>]) -> bool {
     bins.iter().all(|of| matches!((of, &bins[0]), (Of::Even(one), Of::Even(first)) if one == first))
 }
 
+fn edges_of<B: Backend, T: Element + PartialOrd>(buffer: Buffer<B, T>, inclusive: bool) -> Result<Edges<B, T>> {
+    let edges = Edges::from_buffer(buffer)?;
+    Ok(if inclusive { edges.inclusive() } else { edges })
+}
+
 /// Interleaved samples counted by channel, or weights added.
 fn channels_of<B: Patterns, T: Element<Reg: Sample> + PartialOrd>(
     device: &B,
     x: &Buffer<B, T>,
     channels: u32,
-    bins: &[Of<'_, B>],
+    (bins, inclusive): (&[Of<'_, B>], bool),
     weights: Option<&DynBuffer<B>>,
 ) -> Result<DynBuffer<B>> {
     let (mut evens, mut edges) = (Vec::new(), Vec::new());
     for bins in bins {
         match bins {
-            Of::Even((lower, upper, bins)) => evens.push((rule_of_text::<T::Reg>([lower, upper], *bins, T::DTYPE)?, *bins)),
-            Of::Edges(of) => edges.push(Edges::from_buffer(of.typed::<T>()?)?),
+            Of::Even((lower, upper, bins)) => evens.push((rule_of_text::<T::Reg>([lower, upper], *bins, inclusive, T::DTYPE)?, *bins)),
+            Of::Edges(of) => edges.push(edges_of(of.typed::<T>()?, inclusive)?),
         }
     }
     if let Some(weights) = weights {
@@ -151,19 +163,19 @@ fn channels_of<B: Patterns, T: Element<Reg: Sample> + PartialOrd>(
 /// Calls `f` with the joint bins of these arrays, after those that were found before.
 fn with_all<B: Backend>(
     x: &[&DynBuffer<B>],
-    (bins, flow): (&[Of<'_, B>], bool),
+    (bins, (inclusive, flow)): (&[Of<'_, B>], (bool, bool)),
     found: &[&dyn Bins<B>],
     f: &mut dyn FnMut(&dyn Bins<B>) -> Result<()>,
 ) -> Result<()> {
     match (x, bins, found) {
         ([x, rest @ ..], [of, bins @ ..], _) => with_dtype!(x.dtype, T => {
-            let (x, mut next) = (x.typed::<T>()?, |one: &dyn Bins<B>| with_all(rest, (bins, flow), &[found, &[one]].concat(), f));
+            let (x, mut next) = (x.typed::<T>()?, |one: &dyn Bins<B>| with_all(rest, (bins, (inclusive, flow)), &[found, &[one]].concat(), f));
             match of {
                 Of::Even((lower, upper, bins)) => {
-                    next(&Ruled::<_, <T as Element>::Reg>::new(&x, [lower, upper], *bins, T::DTYPE, flow)?)
+                    next(&Ruled::<_, <T as Element>::Reg>::new(&x, [lower, upper], *bins, T::DTYPE, (inclusive, flow))?)
                 }
                 Of::Edges(edges) => {
-                    let edges = Edges::from_buffer(edges.typed::<T>()?)?;
+                    let edges = edges_of(edges.typed::<T>()?, inclusive)?;
                     let bins = bins_between(&x, &edges);
                     next(&if flow { bins.with_flow() } else { bins })
                 }
@@ -184,7 +196,7 @@ fn with_all<B: Backend>(
 pub struct HistogramTotal<'a, B: Backend> {
     device: B,
     bins: Vec<Of<'a, B>>,
-    flow: bool,
+    outside: (bool, bool),
     cells: Box<dyn Cells<B>>,
 }
 
@@ -233,13 +245,19 @@ impl<'a, B: Patterns> HistogramTotal<'a, B> {
         samples: u64,
         weights: Option<DType>,
     ) -> Result<Self> {
-        Self::with_bins(device, types, (of.bins(edges), of.flow), samples, weights)
+        Self::with_bins(device, types, (of.bins(edges), of.outside()), samples, weights)
     }
 
-    fn with_bins(device: &B, types: &[DType], (bins, flow): (Vec<Of<'a, B>>, bool), samples: u64, weights: Option<DType>) -> Result<Self> {
+    fn with_bins(
+        device: &B,
+        types: &[DType],
+        (bins, outside): (Vec<Of<'a, B>>, (bool, bool)),
+        samples: u64,
+        weights: Option<DType>,
+    ) -> Result<Self> {
         let nothing = types.iter().map(|&dtype| DynBuffer::new(device, dtype, 0)).collect::<Result<Vec<_>>>()?;
         let mut count = 0;
-        with_all(&nothing.iter().collect::<Vec<_>>(), (&bins, flow), &[], &mut |bins| {
+        with_all(&nothing.iter().collect::<Vec<_>>(), (&bins, outside), &[], &mut |bins| {
             count = bins.bins()?;
             Ok(())
         })?;
@@ -248,7 +266,7 @@ impl<'a, B: Patterns> HistogramTotal<'a, B> {
             None => Box::new(Counts(Total::<B, u32>::counts(device, count)?)),
             Some(ty) => with_register!(ty, W => Box::new(Sums(Total::<B, W>::sums(device, count)?))),
         };
-        Ok(Self { device: device.clone(), bins, flow, cells })
+        Ok(Self { device: device.clone(), bins, outside, cells })
     }
 
     /// Adds samples, of each array as many, and their weights where there are any.
@@ -258,7 +276,7 @@ impl<'a, B: Patterns> HistogramTotal<'a, B> {
     pub fn add(&mut self, x: &[&DynBuffer<B>], weights: Option<&DynBuffer<B>>) -> Result<()> {
         let weights = weights.map(|w| cast(&self.device, w, w.dtype.ty().dtype())).transpose()?;
         let cells = &mut self.cells;
-        with_all(x, (&self.bins, self.flow), &[], &mut |bins| cells.add(bins, weights.as_ref()))
+        with_all(x, (&self.bins, self.outside), &[], &mut |bins| cells.add(bins, weights.as_ref()))
     }
 
     /// Counts or sums of what was added.

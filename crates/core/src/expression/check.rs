@@ -211,7 +211,13 @@ fn infix(at: usize, op: Infix, a: Kind, b: Kind) -> Result<(Kind, Kind), Fault> 
                 return refuse(at, "%", both, "write a - b*trunc(a/b)");
             }
             if is_bool(both) && !bits && !op.is_comparison() {
-                return refuse(at, op.symbol(), both, "write u32(...) around it");
+                let advice = match op {
+                    Infix::Add => "write `|` for or; to count, write u32(...) around each",
+                    Infix::Mul => "write `&` for and; to multiply numbers, write u32(...) around each",
+                    Infix::Sub => "write `^` for those that differ; to subtract numbers, write i32(...) around each",
+                    _ => "write u32(...) around each",
+                };
+                return refuse(at, op.symbol(), both, advice);
             }
             Ok((if op.is_comparison() { truth } else { both }, both))
         }

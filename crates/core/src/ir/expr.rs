@@ -425,6 +425,11 @@ pub fn pack<R: Traced>(params: Vec<Param>, build: impl FnOnce() -> R) -> Result<
 }
 
 /// The function that was traced.
-fn closed(open: graph::Open, values: &[TracedValue]) -> Result<Func, OpError> {
-    open.close(&values.iter().map(|v| v.0).collect::<Vec<_>>())
+pub(crate) fn closed(open: graph::Open, results: &[TracedValue]) -> Result<Func, OpError> {
+    open.close(&values(results))
+}
+
+/// The values by themselves.
+pub(crate) fn values(of: &[TracedValue]) -> Vec<graph::Value> {
+    of.iter().map(|v| v.0).collect()
 }

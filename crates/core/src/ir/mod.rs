@@ -33,6 +33,7 @@ pub(crate) use eval::cast1 as cast_bits;
 pub use eval::{Evaluator, LANES, canonical_nan};
 pub use expr::{Accumulator, ArrayExpr, Expr, Traced, TracedValue, array_expr, branch, lit, pack, select, select_each, trace};
 pub use expr::{Turn, Ulp, next_until, next_while, repeat};
+pub(crate) use expr::{closed, values};
 pub use header::{Language, numerics_header, numerics_of, numerics_of_4};
 pub(crate) use inline::{inline, inline_behind};
 pub use node::{BinOp, Func, Id, Node, Param, UnOp};

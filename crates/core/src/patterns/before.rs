@@ -59,6 +59,19 @@ pub(super) fn moved<B: Backend>(c: &mut Collector<B>, k: u16, n: u64, beside: bo
     }
 }
 
+/// The same of the first so many leaves; of those that are not `read` elsewhere it changes nothing.
+pub(super) fn all_moved<B: Backend>(
+    c: &mut Collector<B>,
+    leaves: u16,
+    n: u64,
+    beside: bool,
+    read: impl Into<Option<Vec<bool>>>,
+) -> Result<Vec<Moved>> {
+    let read = read.into();
+    let is_read = |k: u16| read.as_ref().is_none_or(|read| read[usize::from(k)]);
+    (0..leaves).map(|k| if is_read(k) { moved(c, k, n, beside) } else { Ok(Moved::Same(k)) }).collect()
+}
+
 /// The value of a parameter for element `i`.
 pub(super) fn argument(params: &[Param], of: Moved, i: Expr<u32>) -> Value {
     argument_behind(params, of, i, 0)
@@ -82,11 +95,6 @@ fn argument_behind(params: &[Param], of: Moved, i: Expr<u32>, first: u16) -> Val
     }
 }
 
-/// The value of a parameter.
-fn own(params: &[Param], k: u16) -> Value {
-    own_behind(params, k, 0)
-}
-
 /// The value of a parameter whose place is behind that of so many others.
 pub(super) fn own_behind(params: &[Param], k: u16, before: u16) -> Value {
     match params[usize::from(k)] {
@@ -94,6 +102,16 @@ pub(super) fn own_behind(params: &[Param], k: u16, before: u16) -> Value {
         Param::Array(_) => lit(0u32).value(),
         _ => graph::with(|g| g.param(before + k)),
     }
+}
+
+/// The values of the first so many parameters, whose places are behind those of `before` others.
+pub(super) fn all_own(params: &[Param], count: u16, before: u16) -> Vec<Value> {
+    (0..count).map(|k| own_behind(params, k, before)).collect()
+}
+
+/// The arguments of an operator for element `i`.
+pub(super) fn arguments(params: &[Param], of: &[Moved], i: Expr<u32>) -> Vec<Value> {
+    of.iter().map(|&of| argument(params, of, i)).collect()
 }
 
 /// The one result of an operator over these arguments, its arrays being numbered on from `before`.
@@ -130,7 +148,8 @@ impl<B: Backend> Neighbours<B> {
     /// Wraps leaves that were collected, and the operator that was traced over them.
     pub(super) fn of(mut c: Collector<B>, value: Arc<Func>) -> Result<Self> {
         let n = c.len()?;
-        let before = (0..c.leaves.len() as u16).map(|k| moved(&mut c, k, n, true)).collect::<Result<_>>()?;
+        let leaves = c.leaves.len() as u16;
+        let before = all_moved(&mut c, leaves, n, true, None)?;
         let number = c.leaves.len() as u16;
         index().collect(&mut c)?;
         Ok(Self { c, value, before, index: number })
@@ -175,16 +194,20 @@ impl<B: Backend> Neighbours<B> {
 
     /// Result `k` of the operator for an element, where what this is called in is traced.
     pub(super) fn own<T: Scalar>(&self, k: usize) -> Expr<T> {
-        let ours: Vec<Value> = (0..self.before.len() as u16).map(|k| own(&self.c.params, k)).collect();
+        let ours = self.ours();
         crate::ir::inline(&self.value, &ours).get(k).map_or_else(|| lit(T::from_bits64(0)), |&v| Expr::from_value(v))
     }
 
     /// The operator's arguments for another element and for its own, whose index is the third.
     fn both(&self, other: impl FnOnce(Expr<u32>) -> Expr<u32>) -> (Vec<Value>, Vec<Value>, Expr<u32>) {
-        let (params, i) = (&self.c.params, <Expr<u32> as Traced>::params(self.index));
-        let at = other(i);
-        let theirs = self.before.iter().map(|&of| argument(params, of, at)).collect();
-        (theirs, (0..self.before.len() as u16).map(|k| own(params, k)).collect(), i)
+        let i = <Expr<u32> as Traced>::params(self.index);
+        let theirs = arguments(&self.c.params, &self.before, other(i));
+        (theirs, self.ours(), i)
+    }
+
+    /// The operator's arguments for an element's own.
+    fn ours(&self) -> Vec<Value> {
+        all_own(&self.c.params, self.before.len() as u16, 0)
     }
 }
 
@@ -220,7 +243,8 @@ impl<B: Backend> Elsewhere<B> {
             // Nothing can be read of it.
             c = Collector::new(device, pattern);
         }
-        let moved = (0..c.leaves.len() as u16).map(|k| moved(&mut c, k, len, false)).collect::<Result<_>>()?;
+        let leaves = c.leaves.len() as u16;
+        let moved = all_moved(&mut c, leaves, len, false, None)?;
         c.forget_length();
         Ok(Self { c, value, moved, len })
     }
@@ -230,7 +254,7 @@ impl<B: Backend> Elsewhere<B> {
         if self.len == 0 {
             return self.zeros();
         }
-        let args: Vec<Value> = self.moved.iter().map(|&of| argument(params, of, i)).collect();
+        let args = arguments(params, &self.moved, i);
         crate::ir::inline(&self.value, &args)
     }
 

@@ -1,7 +1,7 @@
 //! P01 map: every output element is a function of the input elements at the same index (and of the index).
 
 use super::{check_aliasing, check_ops};
-use crate::backend::{Backend, Leaf, Out, Run};
+use crate::backend::{Backend, Leaf, Out, Run, places};
 use crate::buffer::Buffer;
 use crate::caps::Numerics;
 use crate::element::{DType, Element, Num, Scalar};
@@ -327,7 +327,11 @@ pub(crate) fn trace<B: Backend, I: Input<B>, R: ir::Traced>(
     c: &Collector<B>,
     f: impl FnOnce(I::Exprs) -> R,
 ) -> Result<Arc<Func>> {
-    shared(ir::pack(c.params.clone(), || f(inputs.exprs(&mut 0))))
+    // Not by `pack`, whose instance would be one more to each operator of a program.
+    let open = ir::graph::Open::new(c.params.clone());
+    let mut values = Vec::new();
+    f(inputs.exprs(&mut 0)).push_values(&mut values);
+    shared(ir::closed(open, &values))
 }
 
 fn shared(func: Result<Func, ir::OpError>) -> Result<Arc<Func>> {
@@ -386,7 +390,7 @@ fn checked<B: Backend>(
 }
 
 fn run<B: Run<MapTask>>(device: &B, task: &MapTask, leaves: &[Leaf<B::Raw>], outs: Vec<(Out<B::Raw>, u64)>) -> Result<()> {
-    let outs: Vec<_> = outs.into_iter().map(|(o, _)| o).collect();
+    let outs = places(outs);
     device.run(task, leaves, &outs)
 }
 

@@ -8,7 +8,7 @@ pub(in crate::run) fn bins() -> Arg {
 }
 
 pub(in crate::run) fn range() -> Arg {
-    let help = "Where the first bin starts and where the last one ends, which is in none, such as 0,256 or -0.5,1e2; of several arrays or channels one pair after the \
+    let help = "Where the first bin starts and where the last one ends, which is in none without --inclusive, such as 0,256 or -0.5,1e2; of several arrays or channels one pair after the \
                 other. Integers lie in bins of the real line, so 0,4294967296 has all u4";
     list("range", "LOW,HIGH", help)
 }
@@ -26,6 +26,10 @@ pub(in crate::run) fn channels() -> Arg {
 
 pub(in crate::run) fn weights() -> Arg {
     path("weights", "An .npy file of weights, one to an element; with --channels one to a pixel, added to a bin of each channel")
+}
+
+pub(in crate::run) fn inclusive() -> Arg {
+    flag("inclusive", "The last bin has samples that equal its upper bound, or the last edge, too, as NumPy's has")
 }
 
 pub(in crate::run) fn flow() -> Arg {

@@ -19,6 +19,7 @@ pub(super) const VERBS: &[Verb] = &[Verb {
         options::bins,
         options::range,
         options::edges,
+        options::inclusive,
         options::flow,
         options::channels,
         options::weights,
@@ -81,7 +82,7 @@ fn histogram(args: &RunArgs, inputs: &[Array]) -> Result<Plan> {
             "leave --variant out, or --weights, --channels and --chunk-size",
         ));
     }
-    let of = Histogram { arrays, even, weighted: args.weights.is_some(), channels, flow: args.flow };
+    let of = Histogram { arrays, even, weighted: args.weights.is_some(), channels, flow: args.flow, inclusive: args.inclusive };
     Ok(Plan::new(Call::Histogram(of), shape).by(variant))
 }
 

@@ -124,9 +124,9 @@ impl<I, R: Sample> Even<I, R> {
 }
 
 /// The rule of even bins whose bounds are decimal numbers, for samples that are stored as another type than the one that computes.
-pub(crate) fn rule_of_text<R: Sample>(bounds: [&str; 2], bins: u32, stored: DType) -> Result<Rule> {
+pub(crate) fn rule_of_text<R: Sample>(bounds: [&str; 2], bins: u32, inclusive: bool, stored: DType) -> Result<Rule> {
     check(bins.into())?;
-    R::rule_of_text(bounds, bins, stored)
+    R::rule_of_text(bounds, bins, inclusive, stored)
 }
 
 /// Samples, and the rule of their even bins between bounds that are decimal numbers.
@@ -140,10 +140,10 @@ pub(crate) struct Ruled<I, R> {
 }
 
 impl<I, R: Sample> Ruled<I, R> {
-    pub(crate) fn new(inputs: I, bounds: [&str; 2], bins: u32, stored: DType, flow: bool) -> Result<Self> {
+    pub(crate) fn new(inputs: I, bounds: [&str; 2], bins: u32, stored: DType, (inclusive, flow): (bool, bool)) -> Result<Self> {
         // Refuses numbers of bins that are none, before edges are made of them.
-        let rule = rule_of_text::<R>(bounds, bins, stored)?;
-        let least = flow.then(|| R::least_of_text(bounds, bins, stored)).transpose()?;
+        let rule = rule_of_text::<R>(bounds, bins, inclusive, stored)?;
+        let least = flow.then(|| R::least_of_text(bounds, bins, inclusive, stored)).transpose()?;
         Ok(Self { inputs, rule, bins, least })
     }
 }
@@ -199,6 +199,7 @@ impl<B: Backend, R: Sample, I: Input<B, Exprs = Expr<R>>> Bins<B> for Even<I, R>
 #[derive(Clone, Debug)]
 pub struct Edges<B: Backend, T> {
     buffer: Buffer<B, T>,
+    inclusive: bool,
 }
 
 impl<B: Backend, T: Element> Edges<B, T>
@@ -211,7 +212,7 @@ where
     /// [`Error::InvalidArgument`] for fewer than two edges, one below the one before it, and NaN; [`Error::TooLarge`]; as [`Buffer::write`].
     pub fn new(device: &B, edges: &[T]) -> Result<Self> {
         check_edges(edges)?;
-        Ok(Self { buffer: device.upload(edges)? })
+        Ok(Self { buffer: device.upload(edges)?, inclusive: false })
     }
 
     /// Takes edges that are on the device. Waits for them, to check them.
@@ -220,7 +221,22 @@ where
     /// As [`Edges::new`] and [`Buffer::read`].
     pub fn from_buffer(buffer: Buffer<B, T>) -> Result<Self> {
         check_edges(&buffer.read_blocking()?)?;
-        Ok(Self { buffer })
+        Ok(Self { buffer, inclusive: false })
+    }
+
+    /// The same with samples that equal the last edge, which the last bin has: NumPy's `histogram` and `histogramdd` count them there.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let edges = Edges::new(&dev, &[0.0f32, 1.0, 10.0])?.inclusive();
+    /// let x = dev.upload(&[0.5f32, 1.0, 10.0, 10.5])?;
+    /// assert_eq!(dev.histogram(bins_between(&x, &edges)).run()?.read_blocking()?, [1, 2]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    #[must_use]
+    pub fn inclusive(self) -> Self {
+        Self { inclusive: true, ..self }
     }
 
     /// The edges.
@@ -247,7 +263,8 @@ where
             len = Expr::params(*next);
             *next += 1;
         }
-        search(x, edges, len, count)
+        let bin = search(x, edges, len, count);
+        if self.inclusive { select(x.eq(edges.at(len - 1)), len - 2, bin) } else { bin }
     }
 }
 
@@ -274,7 +291,7 @@ pub struct Between<'a, I, B: Backend, T> {
     flow: bool,
 }
 
-/// A bin from each edge to below the next one. A sample outside is in none, nor is NaN. Compared by value, so -0 is 0.
+/// A bin from each edge to below the next one, the last one to its edge itself where they are [inclusive](Edges::inclusive). A sample outside is in none, nor is NaN. Compared by value, so -0 is 0.
 ///
 /// ```
 /// # use isowarp::prelude::*;

@@ -31,24 +31,28 @@ pub(super) fn of_floats(bounds: [&str; 2], stored: DType) -> Result<[f64; 2]> {
 }
 
 /// Bounds of integers of a type: the bins are those of the real line from one decimal number to the other, and an integer is in the one that it lies in. Whole
-/// bounds within the type are the integers that they name; others become the integers at which bins begin.
-pub(super) fn of_integers(text: [&str; 2], bins: u32, stored: DType, of: RangeInclusive<i128>) -> Result<Bounds> {
+/// bounds within the type are the integers that they name; others become the integers at which bins begin. Where they are inclusive, the last bin has an
+/// integer that equals the upper bound, too.
+pub(super) fn of_integers(text: [&str; 2], bins: u32, inclusive: bool, stored: DType, of: RangeInclusive<i128>) -> Result<Bounds> {
     let [lower, upper] = text.map(|text| decimal(text.trim()).ok_or_else(|| no_bound(text, stored)));
     let (lower, upper) = (lower?, upper?);
     check_order([&text[0], &text[1]], lower < upper)?;
     let (least, most) = of.into_inner();
-    if lower % ONE == 0 && upper % ONE == 0 && lower / ONE >= least && upper / ONE - 1 <= most {
+    if !inclusive && lower % ONE == 0 && upper % ONE == 0 && lower / ONE >= least && upper / ONE - 1 <= most {
         return Ok(Bounds::Whole([lower / ONE, upper / ONE - 1]));
     }
     check_width(format_args!("{}", (upper - lower) as f64 / ONE as f64), upper - lower >= i128::from(bins) * ONE, bins)?;
-    if upper <= least * ONE || lower > most * ONE {
-        let reason = format!("no number of {stored} samples lies from {} to below {}", text[0], text[1]);
+    if upper < least * ONE || (upper == least * ONE && !inclusive) || lower > most * ONE {
+        let reason = format!("no number of {stored} samples lies from {} to {}{}", text[0], if inclusive { "" } else { "below " }, text[1]);
         return Err(Error::InvalidArgument { what: "bounds", reason });
     }
     // The whole part of a bin's width, and what all of them together have besides: bin `k` begins `k * rest / bins` behind its whole parts.
     let (bins, range) = (i128::from(bins), upper - lower);
     let (width, rest) = (range / bins, range % bins);
     let edge = |k: i128| {
+        if inclusive && k == bins {
+            return upper.div_euclid(ONE) + 1;
+        }
         let begins = lower + k * width + k * rest / bins + i128::from(k * rest % bins != 0);
         begins.div_euclid(ONE) + i128::from(begins.rem_euclid(ONE) != 0)
     };
@@ -103,7 +107,7 @@ mod tests {
 
     #[test]
     fn integers_lie_in_the_bins_of_the_real_line() {
-        let of = |lower, upper, bins| of_integers([lower, upper], bins, DType::U8, 0..=u32::MAX.into()).expect("bounds");
+        let of = |lower, upper, bins| of_integers([lower, upper], bins, false, DType::U8, 0..=u32::MAX.into()).expect("bounds");
         assert_eq!(of("0", "256", 4), Bounds::Whole([0, 255]));
         assert_eq!(of("0.0", "1e2", 7), Bounds::Whole([0, 99]));
         assert_eq!(of("0", "4294967296", 2), Bounds::Whole([0, u32::MAX.into()]));
@@ -111,8 +115,13 @@ mod tests {
         assert_eq!(of("-0.5", "9.5", 4), Bounds::Edges(vec![0, 2, 5, 7, 10]));
         assert_eq!(of("-10", "300", 4), Bounds::Edges(vec![0, 68, 145, 223, 300]));
         assert_eq!(of("0.5", "4294967299.5", 3), Bounds::Edges(vec![1, 1_431_655_767, 2_863_311_534]));
+        let closed = |lower, upper, bins| of_integers([lower, upper], bins, true, DType::U8, 0..=u32::MAX.into()).expect("bounds");
+        assert_eq!(closed("0", "255", 4), Bounds::Edges(vec![0, 64, 128, 192, 256]));
+        assert_eq!(closed("-0.5", "9.5", 4), of("-0.5", "9.5", 4));
+        assert_eq!(closed("0", "4294967295", 2), Bounds::Edges(vec![0, 2_147_483_648]));
+        assert_eq!(closed("-4", "0", 4), Bounds::Edges(vec![0, 0, 0, 0, 1]));
         let refused =
-            |lower, upper, bins| of_integers([lower, upper], bins, DType::U8, 0..=u32::MAX.into()).expect_err("refused").to_string();
+            |lower, upper, bins| of_integers([lower, upper], bins, false, DType::U8, 0..=u32::MAX.into()).expect_err("refused").to_string();
         assert!(refused("1", "1.0", 1).contains("the lower one, 1, has to be below the upper one, 1.0"));
         assert!(refused("0.5", "4", 4).contains("4 bins over 3.5 integers"));
         assert!(refused("-9", "-1", 1).contains("no number of u8 samples lies from -9"));

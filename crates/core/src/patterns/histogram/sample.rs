@@ -16,10 +16,10 @@ pub trait Sample: Element<Reg = Self> + Scalar + Num {
     fn rule(lower: Self, upper: Self, bins: u32, inclusive: bool) -> Result<Rule>;
     /// The same of bounds as decimal numbers, which need not be of this type, for samples that are stored as another.
     #[doc(hidden)]
-    fn rule_of_text(bounds: [&str; 2], bins: u32, stored: DType) -> Result<Rule>;
+    fn rule_of_text(bounds: [&str; 2], bins: u32, inclusive: bool, stored: DType) -> Result<Rule>;
     /// Least sample in bins between bounds as decimal numbers.
     #[doc(hidden)]
-    fn least_of_text(bounds: [&str; 2], bins: u32, stored: DType) -> Result<Self>;
+    fn least_of_text(bounds: [&str; 2], bins: u32, inclusive: bool, stored: DType) -> Result<Self>;
     #[doc(hidden)]
     fn bin(x: Expr<Self>, rule: &Rule, next: &mut Next<'_>) -> Expr<u32>;
 }
@@ -273,16 +273,16 @@ macro_rules! integer_rules {
             let $range = u128::from(upper.abs_diff($lower)) + u128::from(inclusive);
             $rule
         }
-        fn rule_of_text(bounds: [&str; 2], bins: u32, stored: DType) -> Result<Rule> {
+        fn rule_of_text(bounds: [&str; 2], bins: u32, inclusive: bool, stored: DType) -> Result<Rule> {
             let ends = i128::from($t::MIN)..=i128::from($t::MAX);
-            match bounds::of_integers(bounds, bins, stored, ends)? {
+            match bounds::of_integers(bounds, bins, inclusive, stored, ends)? {
                 bounds::Bounds::Whole([lower, last]) => Self::rule(lower as $t, last as $t, bins, true),
                 bounds::Bounds::Edges(edges) => Ok(Rule::search(edges.into_iter().map(|e| (e as $t).to_bits64()).collect())),
             }
         }
-        fn least_of_text(bounds: [&str; 2], bins: u32, stored: DType) -> Result<$t> {
+        fn least_of_text(bounds: [&str; 2], bins: u32, inclusive: bool, stored: DType) -> Result<$t> {
             let ends = i128::from($t::MIN)..=i128::from($t::MAX);
-            Ok(match bounds::of_integers(bounds, bins, stored, ends)? {
+            Ok(match bounds::of_integers(bounds, bins, inclusive, stored, ends)? {
                 bounds::Bounds::Whole([lower, _]) => lower as $t,
                 bounds::Bounds::Edges(edges) => edges.first().map_or($t::MIN, |&edge| edge as $t),
             })
@@ -364,10 +364,10 @@ macro_rules! float_sample {
             fn rule(lower: $t, upper: $t, bins: u32, inclusive: bool) -> Result<Rule> {
                 even_floats::rule::<$t>([lower.into(), upper.into()], bins, inclusive, $t::DTYPE)
             }
-            fn rule_of_text(bounds: [&str; 2], bins: u32, stored: DType) -> Result<Rule> {
-                even_floats::rule::<$t>(bounds::of_floats(bounds, stored)?, bins, false, stored)
+            fn rule_of_text(bounds: [&str; 2], bins: u32, inclusive: bool, stored: DType) -> Result<Rule> {
+                even_floats::rule::<$t>(bounds::of_floats(bounds, stored)?, bins, inclusive, stored)
             }
-            fn least_of_text(bounds: [&str; 2], _: u32, stored: DType) -> Result<$t> {
+            fn least_of_text(bounds: [&str; 2], _: u32, _: bool, stored: DType) -> Result<$t> {
                 bounds::of_floats(bounds, stored).map(|[lower, _]| even_floats::rounded(lower, stored) as $t)
             }
             fn bin(x: Expr<$t>, rule: &Rule, next: &mut Next<'_>) -> Expr<u32> {

@@ -1,7 +1,7 @@
 //! The checks of merges, co-ranks and searches, and what they enqueue.
 
 use super::{CoRankTask, Count, MergeTask, SearchKind, SearchTask};
-use crate::backend::{Backend, Leaf, Out, Run};
+use crate::backend::{Backend, Leaf, Out, Run, places};
 use crate::buffer::Buffer;
 use crate::element::{DType, Element};
 use crate::error::{Error, Result};
@@ -73,7 +73,7 @@ pub(super) fn merge_by<B: Backend, K: Element, V: Element>(
         return Ok(());
     }
     let task = MergeTask { dtype: K::DTYPE, order, m, n, pairs: outs.len() == 2 };
-    let outs: Vec<_> = outs.into_iter().map(|(out, _)| out).collect();
+    let outs = places(outs);
     run(task, &leaves, &outs)
 }
 

@@ -2,7 +2,7 @@
 
 use super::call::{check_output, check_positions};
 use super::{CoRankTask, Count, MergeTask, SearchKind, SearchTask};
-use crate::backend::{Backend, Leaf, Out, Run};
+use crate::backend::{Backend, Leaf, Out, Run, places};
 use crate::buffer::Buffer;
 use crate::caps::Numerics;
 use crate::element::{DType, Element, Ty};
@@ -262,7 +262,7 @@ pub(super) fn merge<B: Run<MergeFromTask> + Run<ReduceTask> + Run<MapTask>, K: E
     }
     let (sides, leaves) = join(device, sides);
     let merge = MergeTask { dtype: K::DTYPE, order, m, n, pairs: values.is_some() };
-    let outs: Vec<_> = outs.into_iter().map(|(out, _)| out).collect();
+    let outs = places(outs);
     device.run(&MergeFromTask { merge, sides }, &leaves, &outs)
 }
 

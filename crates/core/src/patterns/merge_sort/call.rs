@@ -1,7 +1,7 @@
 //! The checks of sorts and merges by an order of the caller's, and what they enqueue.
 
 use super::{MergeByTask, MergeSortTask};
-use crate::backend::{Backend, Leaf, Out, Run};
+use crate::backend::{Backend, Leaf, Out, Run, places};
 use crate::buffer::{Buffer, Memory as _};
 use crate::element::{Element, Scalar};
 use crate::error::{Error, Result};
@@ -119,7 +119,7 @@ pub(in crate::patterns) fn sort<B: Run<MergeSortTask> + Run<GatherTask> + Run<Ma
     let payload = payload::<V>(pairs.is_some());
     let task = MergeSortTask { before, dtype: K::DTYPE, n, payload, keys_out: true, lent: false, numerics };
     let Some((values, out)) = pairs.filter(|_| !travels) else {
-        let outs: Vec<_> = c.outs.into_iter().map(|(out, _)| out).collect();
+        let outs = places(c.outs);
         return device.run(&task, &c.leaves, &outs);
     };
     let places = device.buffer::<u32>(n)?;
@@ -168,7 +168,7 @@ pub(in crate::patterns) fn sort_with<B: Run<MergeSortTask> + Run<GatherTask> + R
     let payload = payload::<V>(pairs.is_some());
     let task = MergeSortTask { before, dtype: K::DTYPE, n, payload, keys_out: true, lent: true, numerics };
     let Some(((values, out), lent)) = pairs.filter(|_| payload == SortPayload::Indices) else {
-        let outs: Vec<_> = c.outs.into_iter().map(|(out, _)| out).collect();
+        let outs = places(c.outs);
         return device.run(&task, &c.leaves, &outs);
     };
     let words = V::DTYPE.size_bytes() / TRAVELS;
@@ -210,7 +210,7 @@ pub(in crate::patterns) fn argsort<B: Run<MergeSortTask> + Run<GatherTask> + Run
     prepare()?;
     let payload = SortPayload::Indices;
     let task = MergeSortTask { before, dtype: K::DTYPE, n, payload, keys_out: keys_out.is_some(), lent: lent.is_some(), numerics };
-    let outs: Vec<_> = c.outs.into_iter().map(|(out, _)| out).collect();
+    let outs = places(c.outs);
     device.run(&task, &c.leaves, &outs)
 }
 
@@ -249,7 +249,7 @@ pub(in crate::patterns) fn merge<B: Run<MergeByTask> + Run<GatherTask> + Run<Map
     let payload = payload::<V>(pairs.is_some());
     let task = MergeByTask { before, dtype: K::DTYPE, m, n, payload, numerics };
     let Some(((v, w), values_out)) = pairs.filter(|_| !travels) else {
-        let outs: Vec<_> = c.outs.into_iter().map(|(out, _)| out).collect();
+        let outs = places(c.outs);
         return device.run(&task, &c.leaves, &outs);
     };
     let places = device.buffer::<u32>(total)?;

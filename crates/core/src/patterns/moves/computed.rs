@@ -10,9 +10,9 @@ use crate::caps::Capability;
 use crate::element::{DType, Element, Num, Scalar};
 use crate::error::{Error, Result};
 use crate::input::{Collector, Input, Source, array, counting, index, require, scalar};
-use crate::ir::graph::{self, Value};
+use crate::ir::graph;
 use crate::ir::{self, ArrayExpr, Expr, Func, Traced, lit, select};
-use crate::patterns::before::{Elsewhere, own_behind};
+use crate::patterns::before::{Elsewhere, all_own};
 use crate::patterns::map::{check_index, collect, store, trace};
 use crate::patterns::operand::Operand;
 use crate::patterns::{HistogramSum, HistogramTask, Map as _, MapTask, check_aliasing, check_ops, stored};
@@ -107,7 +107,7 @@ impl<B: Move + Run<ScatterFromTask>, I: Scalar, T: Scalar> Sources<B, I, T> {
         g: impl FnOnce(Expr<I>, Expr<T>) -> (Expr<J>, Expr<U>),
     ) -> Result<Sources<B, J, U>> {
         let build = || {
-            let args: Vec<Value> = (0..self.c.params.len() as u16).map(|k| own_behind(&c.params, k, 0)).collect();
+            let args = all_own(&c.params, self.c.params.len() as u16, 0);
             let found = crate::ir::inline(&self.func, &args);
             let of = |k: usize| found.get(k).copied().unwrap_or_else(|| lit(0u32).value());
             g(Expr::from_value(of(0)), Expr::from_value(of(1)))

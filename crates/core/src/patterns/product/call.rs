@@ -4,7 +4,7 @@ use super::super::{check_aliasing, check_ops};
 use super::matrix::Matrix;
 use super::packed::stored_as;
 use super::{Factor, ProductOrder, ProductTask, Products, Steps, steps_of};
-use crate::backend::{Backend, Leaf, Out};
+use crate::backend::{Backend, Leaf, Out, places};
 use crate::call::{Finish, Finished, Unchanged};
 use crate::element::DType;
 use crate::error::{Error, Result};
@@ -450,7 +450,7 @@ where
             windows: None,
         };
         let task = if steps.column == 1 { task } else { task.stored_by_columns() };
-        let outs = outs.into_iter().map(|(out, _)| out).collect();
+        let outs = places(outs);
         Ok(Some((task, c.leaves, outs)))
     }
 

@@ -5,9 +5,8 @@ use crate::backend::Backend;
 use crate::call::{Flag, constant};
 use crate::error::Result;
 use crate::input::{Collector, Input, Source as _, index};
-use crate::ir::graph::Value;
 use crate::ir::{self, Accumulator, Func, TracedValue, inline, select_each};
-use crate::patterns::before::{Moved, argument, moved};
+use crate::patterns::before::{all_moved, arguments};
 use crate::patterns::map::trace;
 use core::convert::identity;
 use std::sync::Arc;
@@ -26,11 +25,11 @@ pub(super) fn exclusive_load<B: Backend, H: Input<B, Exprs: Flag>, I: Input<B, E
     flags.collect(c)?;
     index().collect(c)?;
     let n = c.len()?;
-    let before: Vec<Moved> = (0..leaves).map(|k| moved(c, k, n, false)).collect::<Result<_>>()?;
+    let before = all_moved(c, leaves, n, false, None)?;
     let load = ir::pack(c.params.clone(), || {
         let next = &mut { leaves };
         let (flag, i) = (flags.exprs(next).word(), index().exprs(next));
-        let args: Vec<Value> = before.iter().map(|&of| argument(&c.params, of, i - 1)).collect();
+        let args = arguments(&c.params, &before, i - 1);
         let (flag, value): Pair<I::Exprs> = (flag, I::Exprs::from_values(&mut inline(&value, &args).into_iter().map(TracedValue)));
         (flag, select_each(flag.ne(0) | i.eq(0), constant(first), value))
     })?;

@@ -3,7 +3,7 @@
 use super::BY_KEY;
 use super::SegmentedReduceTask;
 use super::call::{Operators, Segments, check, enqueue};
-use crate::backend::{Leaf, Out, RawBuffer, Run};
+use crate::backend::{Leaf, Out, RawBuffer, Run, places};
 use crate::buffer::{Buffer, DeviceScalar, Memory as _};
 use crate::element::{DType, Element, Ty};
 use crate::error::{Error, Result};
@@ -148,7 +148,7 @@ pub(in crate::patterns) fn by_array<B: Run<ReduceByKeyTask> + Run<MapTask>, K: E
     if n == 0 {
         return device.generate_into(1, scalar(0u32), |zero| zero, count);
     }
-    let outs: Vec<_> = outs.into_iter().map(|(o, _)| o).collect();
+    let outs = places(outs);
     device.run(&task, &leaves, &outs)
 }
 

@@ -1,7 +1,7 @@
 //! The checks of segmented reductions, and what they enqueue.
 
 use super::SegmentedReduceTask;
-use crate::backend::{Backend, Leaf, Out, Run};
+use crate::backend::{Backend, Leaf, Out, Run, places};
 use crate::buffer::{Buffer, DeviceScalar};
 use crate::element::{Element, Scalar};
 use crate::error::{Error, Result};
@@ -106,7 +106,7 @@ pub(in crate::patterns) fn enqueue<B: Run<SegmentedReduceTask>, R: Outputs, O: C
     let Operators { load, combine, finish, nothing } = ops;
     let counted = segments.count.is_some();
     let task = SegmentedReduceTask { load, combine, finish, nothing, n, segments: most, counted, numerics };
-    let outs: Vec<_> = outs.into_iter().map(|(o, _)| o).collect();
+    let outs = places(outs);
     device.run(&task, &leaves, &outs)
 }
 

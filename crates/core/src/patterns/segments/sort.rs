@@ -2,7 +2,7 @@
 
 use super::call::check_offsets as check_bounds;
 use super::sort_task::SegmentedSortTask;
-use crate::backend::{Backend, Leaf, Out, Run};
+use crate::backend::{Backend, Leaf, Out, Run, both_of};
 use crate::buffer::{Buffer, Memory as _};
 use crate::call::{Checked, Offsets};
 use crate::element::Element;
@@ -64,7 +64,7 @@ where
     let of = call.with.of(None);
     let of = InMemory::new(device, &compared, of.as_ref().filter(|_| !W::INDICES), None)?;
     let (keys, values, n) = (of.keys.clone(), of.values.clone(), of.keys.len());
-    let outs: Vec<_> = keys_out.map(Buffer::out).into_iter().chain(payload_out.map(Buffer::out)).map(|out| (out, n)).collect();
+    let outs = both_of(keys_out.map(Buffer::out), payload_out.map(Buffer::out), n);
     check_aliasing("segmented sort", of.leaves(), n, &outs, false)?;
     if let Some(out) = keys_out {
         check_output(device, &keys, out)?;

@@ -2,7 +2,7 @@
 
 use super::super::{ReduceTask, check_aliasing, check_ops};
 use super::{Count, Map, MapTask};
-use crate::backend::{Backend, Leaf, Out, Run};
+use crate::backend::{Backend, Leaf, Out, Run, places};
 use crate::buffer::Buffer;
 use crate::caps::Numerics;
 use crate::element::{DType, Element, Ty};
@@ -138,7 +138,7 @@ pub(in crate::patterns) fn enqueue<B: Run<super::SelectTask> + Run<ReduceTask> +
     if n == 0 {
         return device.generate_into(kind.counts(), scalar(0u32), |zero| zero.cast::<C::Reg>().store_as::<C>(), count);
     }
-    let mut outs: Vec<_> = outs.into_iter().map(|(o, _)| o).collect();
+    let mut outs = places(outs);
     let mut stored: Vec<DType> = outs.iter().take(func.results.len() - 1).map(|out| out.dtype).collect();
     let func = words(func, &mut c, 1, &mut stored)?;
     outs.iter_mut().zip(stored).for_each(|(out, dtype)| out.dtype = dtype);

@@ -9,10 +9,10 @@ use crate::call::Finished;
 use crate::element::Scalar;
 use crate::error::{Error, Result};
 use crate::input::{Collector, Input, Outputs, index, scalar};
-use crate::ir::graph::{self, Value};
+use crate::ir::graph;
 use crate::ir::{self, Accumulator, BinOp, Expr, Func, Node, Traced, TracedValue, lit, select};
 use crate::patterns::Map as _;
-use crate::patterns::before::{Moved, argument, moved};
+use crate::patterns::before::{all_moved, arguments};
 use crate::patterns::map::{collect, trace};
 use core::convert::identity;
 use core::fmt;
@@ -238,19 +238,17 @@ impl<'d, B: Backend, I, E, S, W> Unique<'d, B, I, E, S, W> {
         }
         // The one before is read of what equality looks at.
         let read = read_before(&same, &value);
-        let before: Vec<Moved> = (0..leaves)
-            .map(|k| if read[k] { moved(&mut c, k as u16, n, true) } else { Ok(Moved::Same(k as u16)) })
-            .collect::<Result<_>>()?;
+        let before = all_moved(&mut c, leaves as u16, n, true, read)?;
         let number = c.leaves.len() as u16;
         index().collect(&mut c)?;
         let build = || {
             let i = <Expr<u32> as Traced>::params(number);
-            let args: Vec<Value> = before.iter().map(|&of| argument(&c.params, of, i - 1)).collect();
+            let args = arguments(&c.params, &before, i - 1);
             let mut parts = crate::ir::inline(&value, &args);
             let x = inputs.exprs(&mut 0);
             let mut own = Vec::new();
             x.push_values(&mut own);
-            parts.extend(own.into_iter().map(|v| v.0));
+            parts.extend(ir::values(&own));
             let equal = Expr::<bool>::from_value(crate::ir::inline(&same, &parts)[0]);
             let mut starts = i.eq(0) | !equal;
             if length.is_some() {
@@ -261,7 +259,7 @@ impl<'d, B: Backend, I, E, S, W> Unique<'d, B, I, E, S, W> {
             let mut values: Vec<TracedValue> = Vec::new();
             stored.stored(x).push_values(&mut values);
             let part = kept_or_not(starts).value();
-            [vec![part], values.into_iter().map(|v| v.0).collect()].concat()
+            [vec![part], ir::values(&values)].concat()
         };
         let func = Arc::new(graph::trace(c.params.clone(), build)?);
         Ok(Call { c, func, kind })

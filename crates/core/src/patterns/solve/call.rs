@@ -2,7 +2,7 @@
 
 use super::task::{Pivoting, SolveArithmetic, SolveKind, SolveTask};
 use super::{SolveScalar, Solves};
-use crate::backend::{Backend, Leaf, Out};
+use crate::backend::{Backend, Leaf, Out, places};
 use crate::buffer::{Buffer, Memory as _};
 use crate::element::{DType, Element};
 use crate::error::{Error, Result};
@@ -180,7 +180,7 @@ fn enqueue<B: Solves, T: SolveScalar>(
         x_steps: x,
         block: 0,
     };
-    let outs: Vec<_> = outs.into_iter().map(|(out, _)| out).collect();
+    let outs = places(outs);
     device.run(&task, &leaves, &outs)
 }
 

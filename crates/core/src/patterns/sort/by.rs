@@ -5,7 +5,7 @@ use super::domain::{SortDomain, SortInPlace, SortRun, TravelsInPlace, fresh};
 use super::travel::{Scratch, Travels};
 use super::verb::{By, InScratch, SortCall};
 use super::{Payload, SortBy};
-use crate::backend::{Backend, Run};
+use crate::backend::{Backend, Run, both_of};
 use crate::buffer::{Buffer, Memory as _};
 use crate::element::Element;
 use crate::error::{Error, Result};
@@ -99,8 +99,7 @@ where
         let (keys_out, payload_out) = W::split(out);
         let (of, memory) = (call.with.of(None), &call.domain.memory);
         let of = InMemory::new(device, &call.keys, of.as_ref().filter(|_| !W::INDICES), None)?;
-        let outs: Vec<_> =
-            keys_out.map(Buffer::out).into_iter().chain(payload_out.map(Buffer::out)).map(|out| (out, of.keys.len())).collect();
+        let outs = both_of(keys_out.map(Buffer::out), payload_out.map(Buffer::out), of.keys.len());
         check_aliasing("sort_by", of.leaves(), of.keys.len(), &outs, false)?;
         let (keys, values) = (of.keys.clone(), of.values.clone());
         let store = || of.store(device);

@@ -2,7 +2,7 @@
 
 use super::travel::LentMemory;
 use super::{Payload, SortBy, SortPayload, SortTask, check_len};
-use crate::backend::{Backend, Leaf, Out, Run};
+use crate::backend::{Backend, Leaf, Out, Run, places};
 use crate::buffer::Buffer;
 use crate::element::{DType, Element};
 use crate::error::{Error, Result};
@@ -184,7 +184,7 @@ impl<'a, B: Backend> Call<'a, B> {
         }
         check_rows(self.elements, n)?;
         (self.task.rows, self.task.n) = (self.elements / n, n);
-        let outs: Vec<Out<B::Raw>> = self.outs.into_iter().map(|(out, _)| out).collect();
+        let outs = places(self.outs);
         enqueue(self.device, self.task, &self.leaves, &outs)
     }
 }

@@ -1,7 +1,7 @@
 //! Passes of sliding windows. What they compute depends on the operators and the sizes alone.
 
 use super::{PATTERN, Window, count};
-use crate::backend::{Backend, Leaf, Out};
+use crate::backend::{Backend, Leaf, Out, places};
 use crate::call::{Accumulate, Described, Finish};
 use crate::element::{DType, Ty};
 use crate::error::{Error, Result};
@@ -78,7 +78,7 @@ where
     if plan.windows().elements() == 0 {
         return Ok(());
     }
-    let outs: Vec<_> = outs.into_iter().map(|(out, _)| out).collect();
+    let outs = places(outs);
     let passes = Passes { device, plan, combine, finish, types };
     let inputs = if long && passes.plan.len > 2 { passes.blocks_of(&inputs, 1, 1)? } else { inputs };
     match passes.plan.blocks() {

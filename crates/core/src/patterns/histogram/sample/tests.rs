@@ -17,7 +17,7 @@ fn inclusive_bins<T: Sample>(lower: T, upper: T, count: u32, samples: &[T]) -> V
 
 /// Returns the bins of samples by the rule between decimal numbers.
 fn bins_of_text<T: Sample>(bounds: [&str; 2], count: u32, stored: DType, samples: &[T]) -> Vec<u32> {
-    by_rule(&T::rule_of_text(bounds, count, stored).expect("rule"), samples)
+    by_rule(&T::rule_of_text(bounds, count, false, stored).expect("rule"), samples)
 }
 
 fn by_rule<T: Sample>(rule: &Rule, samples: &[T]) -> Vec<u32> {
@@ -206,7 +206,7 @@ fn even_bins_of_floats_are_numpys() {
             24
         ]
     );
-    let rule = f32::rule_of_text(["-2", "3"], 100, DType::F32).expect("rule");
+    let rule = f32::rule_of_text(["-2", "3"], 100, false, DType::F32).expect("rule");
     assert_eq!(rule.edges[..8], [0xc000_0000, 0xbff9_999a, 0xbff3_3333, 0xbfec_cccd, 0xbfe6_6666, 0xbfe0_0000, 0xbfd9_999a, 0xbfd3_3333]);
 }
 
@@ -259,8 +259,11 @@ fn bounds_without_room_are_refused() {
     assert!(refused(u32::rule(5, 5, 1, false)) && refused(i32::rule(1, -1, 2, true)) && refused(u32::rule(0, 10, 11, false)));
     assert!(refused(f32::rule(1.0, f32::NAN, 2, false)) && refused(f32::rule(f32::MIN, f32::MAX, 2, false)));
     assert!(refused(f32::rule(0.0, f32::INFINITY, 2, true)) && refused(f64::rule(0.0, 5e-324, 2, false)));
-    assert!(refused(f64::rule(1.0, 1.0, 2, true)) && refused(f32::rule_of_text(["0", "1e39"], 2, DType::F32)));
-    assert!(refused(f32::rule_of_text(["0", "x"], 2, DType::F32)) && refused(f32::rule_of_text(["1", "1.00000000001"], 2, DType::F32)));
+    assert!(refused(f64::rule(1.0, 1.0, 2, true)) && refused(f32::rule_of_text(["0", "1e39"], 2, false, DType::F32)));
+    assert!(
+        refused(f32::rule_of_text(["0", "x"], 2, false, DType::F32))
+            && refused(f32::rule_of_text(["1", "1.00000000001"], 2, false, DType::F32))
+    );
 }
 
 /// Bounds that are no `f16`, as decimal numbers: every one of 61 edges between them is the lowest sample of a bin, and what is below it is in another.
