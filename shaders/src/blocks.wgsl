@@ -33,6 +33,18 @@ const TILE = 64u;
 const TERMS = {{ 8 if wide else 16 }}u;
 var<workgroup> left: array<Num, TERMS * TILE>;
 var<workgroup> right: array<Num, TERMS * TILE>;
+{% if guarded %}
+// Flag: the adapter's own fma may not be used from here on.
+var<workgroup> risky: atomic<u32>;
+
+// Tells a factor that is neither zero nor at least 2^-40, or a number that is subnormal. Products of two other factors are multiples of 2^-126. What is left
+// of a normal number or zero without such a product is normal or zero: it is the number, or nearly the product, or a multiple of 2^-126.
+fn look(v: Num, least: u32) {
+    if ((bitcast<u32>(v) << 1u) - 1u < (least << 24u) - 1u) {
+        atomicStore(&risky, 1u);
+    }
+}
+{% endif %}
 {% elif step == 3 %}
 // Columns of a group, and the most rows that a panel moves.
 const COLUMNS = 32u;
@@ -95,14 +107,27 @@ fn {{ entries[step] }}(@builtin(workgroup_id) id: vec3<u32>, @builtin(num_workgr
     let from_x = system * args.x_batch;
     let r0 = row + lane / 16u;
     let c0 = column + lane % 16u;
+{% if guarded %}
+    if (lane == 0u) {
+        atomicStore(&risky, 0u);
+    }
+    workgroupBarrier();
+{% endif %}
     var sums: array<Num, 16>;
     for (var e = 0u; e < 16u; e++) {
         let i = r0 + e / 4u * 16u;
         let j = c0 + e % 4u * 16u;
         if (i < args.rows && j < args.columns) {
             sums[e] = load_x(from_x + args.c_first + i * args.c_row + j * args.c_column);
+{{ "            look(sums[e], 1u);" if guarded else "" }}
         }
     }
+{% if not rolled %}
+    // Variables of their own stay in registers.
+{% for e in range(16) %}
+    var s{{ e }} = sums[{{ e }}];
+{% endfor %}
+{% endif %}
     for (var start = 0u; start < args.terms; start += TERMS) {
         for (var e = lane; e < TERMS * TILE; e += THREADS) {
             // Neighbours read what lies side by side.
@@ -112,17 +137,22 @@ fn {{ entries[step] }}(@builtin(workgroup_id) id: vec3<u32>, @builtin(num_workgr
             let i = row + for_a.y;
             if (i < args.rows && sa < args.terms) {
                 let k = select(sa, args.terms - 1u - sa, backward);
-                left[for_a.x * TILE + for_a.y] = {{ "load_a" if apart else "load_x" }}({{ "from_a" if apart else "from_x + args.a_first" }} + i * args.a_row + k * args.a_column);
+                let v = {{ "load_a" if apart else "load_x" }}({{ "from_a" if apart else "from_x + args.a_first" }} + i * args.a_row + k * args.a_column);
+                left[for_a.x * TILE + for_a.y] = v;
+{{ "                look(v, 87u);" if guarded else "" }}
             }
             let sb = start + for_b.x;
             let j = column + for_b.y;
             if (j < args.columns && sb < args.terms) {
                 let k = select(sb, args.terms - 1u - sb, backward);
-                right[for_b.x * TILE + for_b.y] = load_x(from_x + args.b_first + k * args.b_row + j * args.b_column);
+                let v = load_x(from_x + args.b_first + k * args.b_row + j * args.b_column);
+                right[for_b.x * TILE + for_b.y] = v;
+{{ "                look(v, 87u);" if guarded else "" }}
             }
         }
         workgroupBarrier();
         let count = min(TERMS, args.terms - start);
+{% if rolled %}
         for (var s = 0u; s < count; s++) {
             let l = s * TILE + lane / 16u;
             let r = s * TILE + lane % 16u;
@@ -130,8 +160,48 @@ fn {{ entries[step] }}(@builtin(workgroup_id) id: vec3<u32>, @builtin(num_workgr
                 sums[e] = minus(left[l + e / 4u * 16u], right[r + e % 4u * 16u], sums[e]);
             }
         }
+{% else %}
+{% if guarded %}
+        if (atomicLoad(&risky) != 0u) {
+            // One text of a careful step: sums take turns in one variable.
+            let once = min(count, 1u);
+            for (var s = 0u; s < count; s++) {
+                let l = s * TILE + lane / 16u;
+                let r = s * TILE + lane % 16u;
+                for (var e = 0u; e < 16u * once; e++) {
+                    let sum = minus(left[l + e / 4u * 16u], right[r + e % 4u * 16u], s0);
+{% for e in range(15) %}
+                    s{{ e }} = s{{ e + 1 }};
+{% endfor %}
+                    s15 = sum;
+                }
+            }
+        } else {
+{% else %}
+        {
+{% endif %}
+            for (var s = 0u; s < count; s++) {
+                let l = s * TILE + lane / 16u;
+                let r = s * TILE + lane % 16u;
+{% for e in range(4) %}
+{% if guarded %}
+                let l{{ e }} = bitcast<f32>(bitcast<u32>(left[l + {{ 16 * e }}u]) ^ 0x80000000u);
+{% else %}
+                let l{{ e }} = left[l + {{ 16 * e }}u];
+{% endif %}
+                let r{{ e }} = right[r + {{ 16 * e }}u];
+{% endfor %}
+{% for e in range(16) %}
+                s{{ e }} = {{ "iw_fma_native" if guarded else "minus" }}(l{{ e // 4 }}, r{{ e % 4 }}, s{{ e }});
+{% endfor %}
+            }
+        }
+{% endif %}
         workgroupBarrier();
     }
+{% if not rolled %}
+    sums = array<Num, 16>({% for e in range(16) %}s{{ e }}{{ "" if loop.last else ", " }}{% endfor %});
+{% endif %}
     for (var e = 0u; e < 16u; e++) {
         let i = r0 + e / 4u * 16u;
         let j = c0 + e % 4u * 16u;

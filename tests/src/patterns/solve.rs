@@ -42,6 +42,7 @@ pub(super) fn cases<B: Target>(c: &mut Cases<B>) {
         }
     }
     pivots(c);
+    faint(c);
     layouts(c);
     c.add("solve/batch_of_many/f32", |d| {
         let (a, b) = (square::<B, f32>(d, Fill::Plain, 7, 3001)?, input::<B, f32>(d, Fill::Plain, 7 * 3001, "b")?);
@@ -103,6 +104,35 @@ fn all<B: Target, T: SolveScalar>(c: &mut Cases<B>, fill: Fill, n: u64, batch: u
             Ok((x, status, d.triangular_solve(m, r).upper().unit().run()?))
         })
         .needs(needs));
+}
+
+/// Numbers of both signs with binary exponents from one to another; -127 are subnormal ones.
+fn of_exponents<B: Target>(d: &B, n: u64, name: &str, (least, most): (i32, i32)) -> Result<Buffer<B, f32>> {
+    let (count, first) = ((most - least + 1) as u32, (least + 127) as u32);
+    d.map(&input::<B, u32>(d, Fill::Plain, n, name)?, move |h| ((h & 0x807f_ffff) | ((h >> 24) % count + first) << 23).bitcast::<f32>())
+}
+
+/// Products that may be subnormal or not be multiples of 2^-126, and what is left of subnormal numbers: where a device's own `fma` may not be used.
+fn faint<B: Target>(c: &mut Cases<B>) {
+    const N: u64 = 160;
+    const RIGHTS: u64 = 70;
+    // Exponents of right-hand sides of the first rows, of the others, and of the triangle's first and other columns.
+    for (name, [first, rest, early, late]) in [
+        ("multiples", [(-40, -37), (-126, -100), (-40, -37), (-40, -37)]),
+        ("near", [(-41, -39), (-126, -60), (-44, -38), (-44, -38)]),
+        ("subnormal", [(-40, -30), (-127, -120), (-40, -37), (-40, -37)]),
+        ("late", [(-40, -30), (-126, -90), (-40, -37), (-90, -20)]),
+    ] {
+        c.add(format!("triangular_solve/faint/{name}"), move |d| {
+            let of = |name, elements, exponents| of_exponents(d, elements, name, exponents);
+            let (first, rest) = (of("b", N * RIGHTS, first)?, of("c", N * RIGHTS, rest)?);
+            let b = d.map((index(), &first, &rest), |(i, first, rest)| select((i / RIGHTS as u32).lt(64), first, rest))?;
+            let (early, late) = (of("a", N * N, early)?, of("t", N * N, late)?);
+            let a = d.map((index(), &early, &late), |(i, early, late)| select((i % N as u32).lt(40), early, late))?;
+            let (a, b) = (matrix(&a, N, N), matrix(&b, N, RIGHTS));
+            Ok((d.triangular_solve(a, b).unit().run()?, d.triangular_solve(a, b).upper().unit().run()?))
+        });
+    }
 }
 
 fn pivots<B: Target>(c: &mut Cases<B>) {

@@ -180,6 +180,7 @@ impl Wgpu {
                 let narrow = spec.choice("wide") == 0;
                 holes.push(("guarded", (narrow && self.dialect().fma == FmaKind::Guarded).into()));
                 holes.push((SUBGROUPS, (narrow && self.tuning().scan_in_subgroups).into()));
+                holes.push(("rolled", self.product_is_rolled((!narrow).into()).into()));
                 (256, 1)
             }
             Items::Word => (256, if let size @ 1..4 = spec.choice("size") { 4 / size } else { 4 }),

@@ -110,7 +110,7 @@ kernels! {
     SUBSTITUTE: SubstituteParams = "solve", "substitute", entry("substitute_{wide:f32|f64}", 256, 1), Items::Each(1),
         [read("a", Reach::Whole), read("states", Reach::Whole), write("x", Reach::Whole)];
     /// P10, elements after a block.
-    TRAIL: TrailParams = "solve", "trail", entry("trail_{wide:f32|f64}", 256, 16), Items::Each(16),
+    TRAIL: TrailParams = "solve", "trail", entry("trail_{wide:f32|f64}", 256, 16), Items::Guarded,
         [read("a", Reach::Whole), write("x", Reach::Whole)];
     /// P10, matrices in their places.
     ARRANGE: ArrangeParams = "solve", "arrange", entry("arrange_{wide:f32|f64}", 256, 1), Items::Each(1),

@@ -17,6 +17,15 @@ fn accept(def: &'static Def, names: &[&str], choices: &[Choice]) {
     }
 }
 
+/// The same of an adapter that guards `fma`.
+fn accept_guarded(def: &'static Def, names: &[&str], choices: &[Choice]) {
+    let functions = SolveArithmetic::of(DType::F32).expect("operators").named(names);
+    let shared = planned(def, (Operators::Functions(&functions), Numerics::Strict), choices);
+    let text = shared.program(&signature(&[], &[])).text(GUARDED).expect("text");
+    let parsed = seal::parse(def.name, &text, seal::capabilities(wgpu::Features::all())).unwrap_or_else(|e| panic!("{e}\n{text}"));
+    assert!(parsed.interface(def.name).expect("interface").workgroup_bytes <= SHARED);
+}
+
 #[test]
 fn eliminations_in_shared_memory_in_memory_and_of_panels() {
     const NAMES: [&str; 4] = ["minus", "div", "mul", "bits"];
@@ -27,13 +36,8 @@ fn eliminations_in_shared_memory_in_memory_and_of_panels() {
                 let choices: Vec<Choice> =
                     of.into_iter().chain([("threads", if memory == 1 { 256 } else { 64 }), ("space", 1536)]).collect();
                 accept(ELIMINATE.def(), &NAMES, &[&choices[..], &[("guarded", 0), ("subgroups", 0)]].concat());
-                let functions = SolveArithmetic::of(DType::F32).expect("operators").named(&NAMES);
                 let choices = [&[("wide", 0)], &choices[..], &[("guarded", 1), ("subgroups", 1)]].concat();
-                let shared = planned(ELIMINATE.def(), (Operators::Functions(&functions), Numerics::Strict), &choices);
-                let text = shared.program(&signature(&[], &[])).text(GUARDED).expect("text");
-                let parsed =
-                    seal::parse("eliminate", &text, seal::capabilities(wgpu::Features::all())).unwrap_or_else(|e| panic!("{e}\n{text}"));
-                assert!(parsed.interface("eliminate").expect("interface").workgroup_bytes <= SHARED);
+                accept_guarded(ELIMINATE.def(), &NAMES, &choices);
             }
         }
     }
@@ -45,7 +49,10 @@ fn factors_of_cholesky_and_parts_of_solves_by_blocks() {
     let of = |apart, checked, identity, permuted| [("apart", apart), ("checked", checked), ("identity", identity), ("permuted", permuted)];
     for apart in [0, 1] {
         accept(CHOLESKY.def(), &["minus", "div", "root", "bits"], &[("apart", apart)]);
-        accept(TRAIL.def(), &["minus", "bits"], &of(apart, 0, 0, 0));
+        let trail = |guarded, rolled| [&of(apart, 0, 0, 0)[..], &[("guarded", guarded), ("subgroups", 0), ("rolled", rolled)]].concat();
+        accept(TRAIL.def(), &["minus", "bits"], &trail(0, 1));
+        accept(TRAIL.def(), &["minus", "bits"], &trail(0, 0));
+        accept_guarded(TRAIL.def(), &["minus", "bits"], &[&[("wide", 0)], &trail(1, 0)[..]].concat());
         for checked in [0, 1] {
             accept(SUBSTITUTE.def(), &["minus", "div", "bits"], &of(apart, checked, 0, 0));
         }
