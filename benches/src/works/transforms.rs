@@ -22,41 +22,39 @@ pub(super) fn works() -> Vec<Work> {
         }),
         // Rows and columns of a square, or of one of half as many rows.
         work("fft/plane", DType::F32, 8, |d, s| {
-            let n = points(s);
-            let rows = 1 << (n.max(1).ilog2() / 2);
-            one::<f32>(d, s, move |d, x, out| d.fft(&x.slice(..2 * n)?).axes(&[rows, n / rows], &[0, 1]).write_to(out))
+            let (n, shape) = (points(s), plane(s));
+            one::<f32>(d, s, move |d, x, out| d.fft(&x.slice(..2 * n)?).axes(&shape, &[0, 1]).write_to(out))
         }),
         work("fft/shift", DType::F32, 8, |d, s| {
-            let n = points(s);
-            let rows = 1 << (n.max(1).ilog2() / 2);
-            one::<f32>(d, s, move |d, x, out| d.fft_shift(&x.slice(..2 * n)?, &[rows, n / rows], &[0, 1]).points().write_to(out))
+            let (n, shape) = (points(s), plane(s));
+            one::<f32>(d, s, move |d, x, out| d.fft_shift(&x.slice(..2 * n)?, &shape, &[0, 1]).points().write_to(out))
         }),
-        work("fft/real_inverse", DType::F32, 8, |d, s| {
-            let n = 1 << s.n.max(2).ilog2().max(2) >> 1;
-            let plan = d.rfft_plan::<f32>(n)?;
-            one::<f32>(d, s, move |d, x, out| {
-                if x.len() < n + 2 {
-                    return Ok(());
-                }
-                d.irfft(&x.slice(..n + 2)?, n).plan(&plan).write_to(out)
-            })
-        }),
-        work("fft/real", DType::F32, 8, |d, s| {
-            let n = 1 << s.n.max(2).ilog2().max(2) >> 1;
-            let plan = d.rfft_plan::<f32>(n)?;
-            one::<f32>(d, s, move |d, x, out| {
-                if x.len() < n + 2 {
-                    return Ok(());
-                }
-                d.rfft(&x.slice(..n)?).plan(&plan).write_to(out)
-            })
-        }),
+        work("fft/real", DType::F32, 8, |d, s| real(d, s, false)),
+        work("fft/real_inverse", DType::F32, 8, |d, s| real(d, s, true)),
     ]
 }
 
 /// The greatest power of two of points that there are elements for, or none.
 fn points(s: &super::Shape) -> u64 {
     if s.n < 2 { 0 } else { 1 << (s.n / 2).ilog2() }
+}
+
+/// Rows and columns of so many points.
+fn plane(s: &super::Shape) -> [u64; 2] {
+    let n = points(s);
+    let rows = 1 << (n.max(1).ilog2() / 2);
+    [rows, n / rows]
+}
+
+/// Real numbers to half of their spectrum, or back.
+fn real(d: &Device, s: &super::Shape, inverse: bool) -> Result<super::Ready> {
+    let n = 1 << s.n.max(2).ilog2().max(2) >> 1;
+    let plan = d.rfft_plan::<f32>(n)?;
+    one::<f32>(d, s, move |d, x, out| match (x.len() < n + 2, inverse) {
+        (true, _) => Ok(()),
+        (_, false) => d.rfft(&x.slice(..n)?).plan(&plan).write_to(out),
+        (_, true) => d.irfft(&x.slice(..n + 2)?, n).plan(&plan).write_to(out),
+    })
 }
 
 /// Lines along the middle axis of a shape, of as many points as a power of two has.

@@ -1,6 +1,7 @@
 //! The options of `isowarp run`, each declared once; a verb names those that it takes.
 
 mod beside;
+mod chunks;
 mod convolution;
 mod fourier;
 mod histogram;
@@ -11,6 +12,7 @@ mod simulation;
 mod solve;
 
 pub(super) use beside::*;
+pub(super) use chunks::*;
 pub(super) use convolution::*;
 pub(super) use fourier::*;
 pub(super) use histogram::*;
@@ -479,18 +481,6 @@ pub(super) fn dtype() -> Arg {
 
 pub(super) fn needed_dtype() -> Arg {
     dtype().required(true)
-}
-
-pub(super) fn chunk_size() -> Arg {
-    let help = "Memory to work in, such as 2^30 or 512M, beside what the command takes by itself: 25 to 40 MB on the processor, 100 MB and more with a \
-                driver. The array is taken in chunks that fit it, 16384 at most. By default three quarters of the device's memory and the host's";
-    arg("chunk-size", "BYTES", help)
-}
-
-pub(super) fn temp_dir() -> Arg {
-    let help = "The folder of temporary files, as large as the array: of chunks, and of whatever goes to a pipe; by default that of the output, for \
-                standard output the system's";
-    arg("temp-dir", "DIR", help).value_parser(value_parser!(PathBuf))
 }
 
 /// A textbook variant of these.

@@ -44,7 +44,7 @@ enum Of<'a, B: Backend> {
 
 impl Histogram {
     /// Whether samples that equal the last edge are in the last bin, and whether those outside have bins of their own.
-    fn outside(&self) -> (bool, bool) {
+    fn ends(&self) -> (bool, bool) {
         (self.inclusive, self.flow)
     }
 
@@ -69,7 +69,7 @@ impl<B: Patterns> Job<'_, B> {
         }
         let (samples, edges) = self.inputs.split_at(of.arrays.min(self.inputs.len()));
         let mut counts = None;
-        with_all(samples, (&of.bins(edges), of.outside()), &[], &mut |bins| {
+        with_all(samples, (&of.bins(edges), of.ends()), &[], &mut |bins| {
             counts = Some(self.device.histogram(bins).variant(variant).run()?);
             Ok(())
         })?;
@@ -92,7 +92,7 @@ impl<B: Patterns> Job<'_, B> {
                 let mut total = HistogramTotal::with_bins(
                     self.device,
                     &samples.iter().map(|x| x.dtype).collect::<Vec<_>>(),
-                    (of.bins(edges), of.outside()),
+                    (of.bins(edges), of.ends()),
                     samples.first().map_or(0, |x| x.len),
                     weights.map(DynBuffer::dtype),
                 )?;
@@ -196,7 +196,7 @@ fn with_all<B: Backend>(
 pub struct HistogramTotal<'a, B: Backend> {
     device: B,
     bins: Vec<Of<'a, B>>,
-    outside: (bool, bool),
+    ends: (bool, bool),
     cells: Box<dyn Cells<B>>,
 }
 
@@ -245,19 +245,19 @@ impl<'a, B: Patterns> HistogramTotal<'a, B> {
         samples: u64,
         weights: Option<DType>,
     ) -> Result<Self> {
-        Self::with_bins(device, types, (of.bins(edges), of.outside()), samples, weights)
+        Self::with_bins(device, types, (of.bins(edges), of.ends()), samples, weights)
     }
 
     fn with_bins(
         device: &B,
         types: &[DType],
-        (bins, outside): (Vec<Of<'a, B>>, (bool, bool)),
+        (bins, ends): (Vec<Of<'a, B>>, (bool, bool)),
         samples: u64,
         weights: Option<DType>,
     ) -> Result<Self> {
         let nothing = types.iter().map(|&dtype| DynBuffer::new(device, dtype, 0)).collect::<Result<Vec<_>>>()?;
         let mut count = 0;
-        with_all(&nothing.iter().collect::<Vec<_>>(), (&bins, outside), &[], &mut |bins| {
+        with_all(&nothing.iter().collect::<Vec<_>>(), (&bins, ends), &[], &mut |bins| {
             count = bins.bins()?;
             Ok(())
         })?;
@@ -266,7 +266,7 @@ impl<'a, B: Patterns> HistogramTotal<'a, B> {
             None => Box::new(Counts(Total::<B, u32>::counts(device, count)?)),
             Some(ty) => with_register!(ty, W => Box::new(Sums(Total::<B, W>::sums(device, count)?))),
         };
-        Ok(Self { device: device.clone(), bins, outside, cells })
+        Ok(Self { device: device.clone(), bins, ends, cells })
     }
 
     /// Adds samples, of each array as many, and their weights where there are any.
@@ -276,7 +276,7 @@ impl<'a, B: Patterns> HistogramTotal<'a, B> {
     pub fn add(&mut self, x: &[&DynBuffer<B>], weights: Option<&DynBuffer<B>>) -> Result<()> {
         let weights = weights.map(|w| cast(&self.device, w, w.dtype.ty().dtype())).transpose()?;
         let cells = &mut self.cells;
-        with_all(x, (&self.bins, self.outside), &[], &mut |bins| cells.add(bins, weights.as_ref()))
+        with_all(x, (&self.bins, self.ends), &[], &mut |bins| cells.add(bins, weights.as_ref()))
     }
 
     /// Counts or sums of what was added.

@@ -60,15 +60,8 @@ pub(super) fn moved<B: Backend>(c: &mut Collector<B>, k: u16, n: u64, beside: bo
 }
 
 /// The same of the first so many leaves; of those that are not `read` elsewhere it changes nothing.
-pub(super) fn all_moved<B: Backend>(
-    c: &mut Collector<B>,
-    leaves: u16,
-    n: u64,
-    beside: bool,
-    read: impl Into<Option<Vec<bool>>>,
-) -> Result<Vec<Moved>> {
-    let read = read.into();
-    let is_read = |k: u16| read.as_ref().is_none_or(|read| read[usize::from(k)]);
+pub(super) fn all_moved<B: Backend>(c: &mut Collector<B>, leaves: u16, n: u64, beside: bool, read: Option<&[bool]>) -> Result<Vec<Moved>> {
+    let is_read = |k: u16| read.is_none_or(|read| read[usize::from(k)]);
     (0..leaves).map(|k| if is_read(k) { moved(c, k, n, beside) } else { Ok(Moved::Same(k)) }).collect()
 }
 

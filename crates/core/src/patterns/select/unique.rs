@@ -238,7 +238,7 @@ impl<'d, B: Backend, I, E, S, W> Unique<'d, B, I, E, S, W> {
         }
         // The one before is read of what equality looks at.
         let read = read_before(&same, &value);
-        let before = all_moved(&mut c, leaves as u16, n, true, read)?;
+        let before = all_moved(&mut c, leaves as u16, n, true, Some(&read))?;
         let number = c.leaves.len() as u16;
         index().collect(&mut c)?;
         let build = || {
