@@ -501,6 +501,20 @@ pub mod convolve {
     pub const CONVOLVE_F64: Kernel = Kernel::new(Source::Convolve, "convolve_f64");
     /// `convolve_i32`
     pub const CONVOLVE_I32: Kernel = Kernel::new(Source::Convolve, "convolve_i32");
+    /// `convolve_line_f32`
+    pub const CONVOLVE_LINE_F32: Kernel = Kernel::new(Source::Convolve, "convolve_line_f32");
+    /// `convolve_line_f64`
+    pub const CONVOLVE_LINE_F64: Kernel = Kernel::new(Source::Convolve, "convolve_line_f64");
+    /// `convolve_line_i32`
+    pub const CONVOLVE_LINE_I32: Kernel = Kernel::new(Source::Convolve, "convolve_line_i32");
+    /// `convolve_sliced_f32`
+    pub const CONVOLVE_SLICED_F32: Kernel = Kernel::new(Source::Convolve, "convolve_sliced_f32");
+    /// `convolve_sliced_f64`
+    pub const CONVOLVE_SLICED_F64: Kernel = Kernel::new(Source::Convolve, "convolve_sliced_f64");
+    /// `convolve_sliced_i32`
+    pub const CONVOLVE_SLICED_I32: Kernel = Kernel::new(Source::Convolve, "convolve_sliced_i32");
+    /// `convolve_sliced_f32_3`
+    pub const CONVOLVE_SLICED_F32_3: Kernel = Kernel::new(Source::Convolve, "convolve_sliced_f32_3");
     /// `convolve_f32_3`
     pub const CONVOLVE_F32_3: Kernel = Kernel::new(Source::Convolve, "convolve_f32_3");
     /// `convolve_f32_5`
@@ -515,13 +529,20 @@ pub mod convolve {
             arch: Arch { major: 7, minor: 0, exact: false },
             ptx: text!("convolve.ptx"),
             entries: &[
-                Entry { name: "convolve_f32", holes: &["load_b1", "load_a1", "epilogue4", "epilogue1"] },
-                Entry { name: "convolve_f64", holes: &["load_b1", "load_a1", "epilogue4", "epilogue1"] },
-                Entry { name: "convolve_i32", holes: &["load_b1", "load_a1", "epilogue4", "epilogue1"] },
-                Entry { name: "convolve_f32_3", holes: &["load_b1", "load_a1", "epilogue4", "epilogue1"] },
-                Entry { name: "convolve_f32_5", holes: &["load_b1", "load_a1", "epilogue4", "epilogue1"] },
-                Entry { name: "convolve_f32_7", holes: &["load_b1", "load_a1", "epilogue4", "epilogue1"] },
-                Entry { name: "convolve_f32_9", holes: &["load_b1", "load_a1", "epilogue4", "epilogue1"] },
+                Entry { name: "convolve_f32", holes: &["load_b1", "load_a1", "epilogue1", "epilogue4"] },
+                Entry { name: "convolve_f64", holes: &["load_b1", "load_a1", "epilogue1", "epilogue4"] },
+                Entry { name: "convolve_i32", holes: &["load_b1", "load_a1", "epilogue1", "epilogue4"] },
+                Entry { name: "convolve_line_f32", holes: &["load_b1", "load_a1", "epilogue1", "epilogue4"] },
+                Entry { name: "convolve_line_f64", holes: &["load_b1", "load_a1", "epilogue1", "epilogue4"] },
+                Entry { name: "convolve_line_i32", holes: &["load_b1", "load_a1", "epilogue1", "epilogue4"] },
+                Entry { name: "convolve_sliced_f32", holes: &["load_b1", "load_a1", "epilogue1", "epilogue4"] },
+                Entry { name: "convolve_sliced_f64", holes: &["load_b1", "load_a1", "epilogue1", "epilogue4"] },
+                Entry { name: "convolve_sliced_i32", holes: &["load_b1", "load_a1", "epilogue1", "epilogue4"] },
+                Entry { name: "convolve_sliced_f32_3", holes: &["load_b1", "load_a1", "epilogue1", "epilogue4"] },
+                Entry { name: "convolve_f32_3", holes: &["load_b1", "load_a1", "epilogue1", "epilogue4"] },
+                Entry { name: "convolve_f32_5", holes: &["load_b1", "load_a1", "epilogue1", "epilogue4"] },
+                Entry { name: "convolve_f32_7", holes: &["load_b1", "load_a1", "epilogue1", "epilogue4"] },
+                Entry { name: "convolve_f32_9", holes: &["load_b1", "load_a1", "epilogue1", "epilogue4"] },
             ],
         },
     ];

@@ -19,7 +19,7 @@ namespace packed {
 constexpr int ROWS = 0, COLUMNS = 1, PITCH = 2, PADDED_ROWS = 3, PADDED_COLUMNS = 4, ALIKE = 5, VECTOR = 6, EXPONENTS = 7, C_ROW = 8, C_BATCH = 10, BLOCK = 12, WORDS = 13;
 }
 namespace convolve {
-constexpr int IMAGE_WIDTH = 0, IMAGE_HEIGHT = 1, WIDTH = 2, HEIGHT = 3, TAPS_X = 4, TAPS_Y = 5, BEFORE_X = 6, BEFORE_Y = 7, BORDER = 8, BLOCK = 9, FILTERS = 10, FORM = 11, WORDS = 12;
+constexpr int IMAGE_WIDTH = 0, IMAGE_HEIGHT = 1, WIDTH = 2, HEIGHT = 3, TAPS = 4, BEFORE_X = 5, BEFORE_Y = 6, BORDER = 7, BLOCK = 8, FILTERS = 9, OUTS = 10, CHANNELS = 11, DEPTH = 12, OUT_DEPTH = 13, TAPS_Z = 14, BEFORE_Z = 15, WORDS = 16;
 }
 namespace layer {
 constexpr int DEPTH = 0, HEIGHT = 1, WIDTH = 2, WINDOWS_Z = 3, WINDOWS_Y = 4, WINDOWS_X = 5, STEPS_Z = 6, STEPS_Y = 7, STEPS_X = 8, CHANNELS = 9, FILTERS = 10, CHANNEL_GROUPS = 11, IMAGES = 12, BLOCK = 13, FORM = 14, WORDS = 15;
@@ -70,7 +70,7 @@ namespace tiles {
 constexpr int PITCH = 0, WIDTH = 2, STEP = 4, DOWN = 6, TILE = 8, SIDE = 10, PAIRS = 11, EACH = 12, WORDS = 13;
 }
 namespace top_k {
-constexpr int RANK = 0, ROOM = 1, WANTED = 2, START = 3, WIDTH = 4, SHIFT = 5, DIGIT_BITS = 6, INDEXED = 7, NEGATIVE = 8, FLIP = 10, SAMPLES = 12, PART = 13, SIGN_BIT = 14, COMPARED = 16, WORDS = 18;
+constexpr int RANK = 0, ROOM = 1, WANTED = 2, START = 3, WIDTH = 4, SHIFT = 5, DIGIT_BITS = 6, INDEXED = 7, NEGATIVE = 8, FLIP = 10, SAMPLES = 12, PART = 13, SIGN_BIT = 14, WORDS = 15;
 }
 }  // namespace params
 

@@ -1,23 +1,25 @@
-// Convolutions of planes: C(y, x) is the sum over the taps of a filter, row by row, of weight times element, in blocks of taps. A block is a chain of fma that
-// starts with +0; blocks are added left to right. Integers wrap. A workgroup takes a tile of results, and an invocation four neighbours of each of R rows.
-// The elements that a few rows of taps read lie in shared memory, by the border's rule; a row of them is read once for all rows of results that have taps there.
+// Convolutions of planes: C(y, x) is the sum over the taps of a filter, row by row, of weight times element, in blocks of taps. Filters of several channels or
+// planes go on with the next of them, a slice. A block is a chain of fma that starts with +0; blocks are added left to right. Integers wrap. A workgroup takes a
+// tile of results, and an invocation four neighbours of each of R rows. The elements that a few rows of taps read lie in shared memory, by the border's rule; a
+// row of them is read once for all rows of results that have taps there.
+// The results of a line are rows of as many as a tile has columns, one behind the other; what a row reads beyond its last one is the next row's.
 
 {% set down = 1 if type == 1 else 2 %}
-{% set slab = 4 if type == 1 else 8 %}
+{% set slab = 1 if line else 4 if type == 1 else 8 %}
 const R = {{ down }}u;
 const ROWS = {{ 8 * down }}u;
 const SPAN = 128u;                 // columns of results of a tile
 const SLAB = {{ slab }}u;          // rows of taps that go together
-const PITCH = 41u;                 // vectors from a row of the tile to the next, and of weights
-const PITCH_W = 9u;
+const PITCH = {{ 32 if line else 41 }}u;                 // vectors from a row of the tile to the next, and of weights
+const PITCH_W = {{ (taps + 3) // 4 if line else 9 }}u;
 // Taps of a row of a filter, which the kernel is compiled for; vectors that they and the elements around a tile are; what is no whole vector.
 const TAPS = {{ taps }}u;
-const UNITS = {{ (128 + taps + 2) // 4 }}u;
+const UNITS = {{ ((1024 * down if line else 128) + taps + 2) // 4 }}u;
 const OF_WEIGHTS = {{ (taps + 3) // 4 }}u;
 const FOURS = {{ taps // 4 }}u;
 
-var<workgroup> tile: array<vec4<Value>, {{ (8 * down + slab - 1) * 41 }}>;
-var<workgroup> weights: array<vec4<Value>, {{ slab * 9 }}>;
+var<workgroup> tile: array<vec4<Value>, {{ 256 * down + taps // 4 + 2 if line else (8 * down + slab - 1) * 41 }}>;
+var<workgroup> weights: array<vec4<Value>, {{ (taps + 3) // 4 if line else slab * 9 }}>;
 {% if guarded %}
 // Flag: the adapter's own fma may not be used (see contract.wgsl).
 var<workgroup> risky: atomic<u32>;
@@ -61,7 +63,7 @@ var<private> sums: array<vec4<Value>, {{ down }}>;
 var<private> totals: array<vec4<Value>, {{ down }}>;
 {% endif %}
 
-// Takes row `y` of the elements for taps of these rows, tap by tap: where a block ends, and where the adapter's fma may not be used.
+// Takes row `y` of the elements for taps of these rows, of all slices', tap by tap: where a block ends, and where the adapter's fma may not be used.
 fn take_row_by_taps(at: u32, y: u32, slab: u32, rows: u32) {
     // Bounds that a driver does not know, so that it does not write these loops out.
     let once = min(args.block, 1u);
@@ -117,14 +119,18 @@ fn convolve(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) gr
     if (index >= args.groups) {
         return;
     }
-    let across = (args.width + SPAN - 1u) / SPAN;
+    let across = {{ "1u" if line else "(args.width + SPAN - 1u) / SPAN" }};
     let down = (args.height + ROWS - 1u) / ROWS;
     let x0 = index % across * SPAN;
     index /= across;
     let y0 = index % down * ROWS;
     let plane = index / down;
-    let first = plane * args.image_width * args.image_height;
-    let filter_first = plane % args.filters * TAPS * args.taps_y;
+    // Which filter it is, and the image that this one looks at.
+    let rest = plane / args.out_depth;
+    let channel = rest / args.outs * args.channels;
+    let filter_at = rest % args.filters;
+    let above = i32(plane % args.out_depth) - i32(args.before_z);
+    let slices = {{ "args.channels * args.taps_z" if sliced else "1u" }};
     let column = lane % 32u;
     let row = lane / 32u * R;
 {% if not rolled %}
@@ -138,114 +144,141 @@ fn convolve(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) gr
         atomicStore(&risky, 0u);
     }
 {% endif %}
-    for (var slab = 0u; slab < args.taps_y; slab += SLAB) {
-        let rows = min(SLAB, args.taps_y - slab);
-        workgroupBarrier();
-        let left = i32(x0) - i32(args.before_x);
-        let top = i32(y0 + slab) - i32(args.before_y);
-        let high = min(args.height - y0, ROWS) + rows - 1u;
-        let is_inner = min(left, top) >= 0i && left <= i32(args.image_width) - i32(4u * UNITS) && top <= i32(args.image_height) - i32(high);
-        var r = lane / UNITS;
-        var c = lane % UNITS;
-        while (r < high) {
-            var v: vec4<Value>;
-            if (is_inner) {
-                let at = first + u32(top + i32(r)) * args.image_width + u32(left) + 4u * c;
-                v = vec4<Value>(load_b1(at), load_b1(at + 1u), load_b1(at + 2u), load_b1(at + 3u));
-            } else {
-                v = fetch(first, resolve(top + i32(r), i32(args.image_height)), left + i32(4u * c));
-            }
-            tile[r * PITCH + c] = v;
+    for (var slice = 0u; slice < slices; slice++) {
+        let z = resolve(above + i32(slice % args.taps_z), i32(args.depth));
+        let first = ((channel + slice / args.taps_z) * args.depth + u32(max(z, 0i))) * args.image_height * args.image_width;
+        let filter_first = (filter_at * slices + slice) * TAPS * args.taps_y;
+        // Rows of taps before this slice.
+        let earlier = slice * args.taps_y;
+        for (var slab = 0u; slab < args.taps_y; slab += SLAB) {
+            let rows = min(SLAB, args.taps_y - slab);
+            workgroupBarrier();
+{% if line %}
+            let start = i32(y0 * SPAN) - i32(args.before_x);
+            let is_inner = start >= 0i && start <= i32(args.image_width) - i32(4u * UNITS);
+            for (var u = lane; u < UNITS; u += 256u) {
+                var v: vec4<Value>;
+                if (is_inner) {
+                    let at = first + u32(start) + 4u * u;
+                    v = vec4<Value>(load_b1(at), load_b1(at + 1u), load_b1(at + 2u), load_b1(at + 3u));
+                } else {
+                    v = fetch(first, 0i, start + i32(4u * u));
+                }
+                tile[u] = v;
 {% if guarded %}
-            if (is_risky(v)) {
-                atomicStore(&risky, 1u);
-            }
-{% endif %}
-            r += 256u / UNITS;
-            c += 256u % UNITS;
-            if (c >= UNITS) {
-                c -= UNITS;
-                r++;
-            }
-        }
-        for (var e = lane; e < rows * OF_WEIGHTS; e += 256u) {
-            let of_row = e / OF_WEIGHTS;
-            let kx = e % OF_WEIGHTS * 4u;
-            var w = vec4<Value>();
-            for (var u = 0u; u < 4u && kx + u < TAPS; u++) {
-                w[u] = load_a1(filter_first + (slab + of_row) * TAPS + kx + u);
-            }
-            weights[of_row * PITCH_W + kx / 4u] = w;
-{% if guarded %}
-            if (is_risky(w)) {
-                atomicStore(&risky, 1u);
-            }
-{% endif %}
-        }
-        workgroupBarrier();
-{% if rolled %}
-        for (var y = 0u; y < rows + R - 1u; y++) {
-            take_row_by_taps((row + y) * PITCH + column, y, slab, rows);
-        }
-{% else %}
-{% if guarded %}
-        if (atomicLoad(&risky) != 0u) {
-{% for r in range(down) %}
-            sums[{{ r }}] = s{{ r }};
-{% endfor %}
-            for (var y = 0u; y < rows + R - 1u; y++) {
-                take_row_by_taps((row + y) * PITCH + column, y, slab, rows);
-            }
-{% for r in range(down) %}
-            s{{ r }} = sums[{{ r }}];
-{% endfor %}
-        } else {
-{% else %}
-        {
-{% endif %}
-            for (var y = 0u; y < rows + R - 1u; y++) {
-                let at = (row + y) * PITCH + column;
-{% if several %}
-                // Tests whether a block ends among these taps.
-                let before = max(slab + y, R - 1u) - (R - 1u);
-                let end = min(slab + y + 1u, args.taps_y) * TAPS;
-                if ((end - 1u) / args.block != (max(before * TAPS, 1u) - 1u) / args.block) {
-{% for r in range(down) %}
-                    sums[{{ r }}] = s{{ r }};
-{% endfor %}
-                    take_row_by_taps(at, y, slab, rows);
-{% for r in range(down) %}
-                    s{{ r }} = sums[{{ r }}];
-{% endfor %}
-                    continue;
+                if (is_risky(v)) {
+                    atomicStore(&risky, 1u);
                 }
 {% endif %}
-                var x0 = tile[at];
-                let of_taps = y * PITCH_W;
+            }
+{% else %}
+            let left = i32(x0) - i32(args.before_x);
+            let top = i32(y0 + slab) - i32(args.before_y);
+            let high = min(args.height - y0, ROWS) + rows - 1u;
+            let is_inner = min(min(left, top), z) >= 0i && left <= i32(args.image_width) - i32(4u * UNITS) && top <= i32(args.image_height) - i32(high);
+            var r = lane / UNITS;
+            var c = lane % UNITS;
+            while (r < high) {
+                var v: vec4<Value>;
+                if (is_inner) {
+                    let at = first + u32(top + i32(r)) * args.image_width + u32(left) + 4u * c;
+                    v = vec4<Value>(load_b1(at), load_b1(at + 1u), load_b1(at + 2u), load_b1(at + 3u));
+                } else {
+                    v = fetch(first, select(resolve(top + i32(r), i32(args.image_height)), -1i, z < 0i), left + i32(4u * c));
+                }
+                tile[r * PITCH + c] = v;
+{% if guarded %}
+                if (is_risky(v)) {
+                    atomicStore(&risky, 1u);
+                }
+{% endif %}
+                r += 256u / UNITS;
+                c += 256u % UNITS;
+                if (c >= UNITS) {
+                    c -= UNITS;
+                    r++;
+                }
+            }
+{% endif %}
+            for (var e = lane; e < rows * OF_WEIGHTS; e += 256u) {
+                let of_row = e / OF_WEIGHTS;
+                let kx = e % OF_WEIGHTS * 4u;
+                var w = vec4<Value>();
+                for (var u = 0u; u < 4u && kx + u < TAPS; u++) {
+                    w[u] = load_a1(filter_first + (slab + of_row) * TAPS + kx + u);
+                }
+                weights[of_row * PITCH_W + kx / 4u] = w;
+{% if guarded %}
+                if (is_risky(w)) {
+                    atomicStore(&risky, 1u);
+                }
+{% endif %}
+            }
+            workgroupBarrier();
+{% if rolled %}
+            for (var y = 0u; y < rows + R - 1u; y++) {
+                take_row_by_taps((row + y) * PITCH + column, y, earlier + slab, rows);
+            }
+{% else %}
+{% if guarded %}
+            if (atomicLoad(&risky) != 0u) {
+{% for r in range(down) %}
+                sums[{{ r }}] = s{{ r }};
+{% endfor %}
+                for (var y = 0u; y < rows + R - 1u; y++) {
+                    take_row_by_taps((row + y) * PITCH + column, y, earlier + slab, rows);
+                }
+{% for r in range(down) %}
+                s{{ r }} = sums[{{ r }}];
+{% endfor %}
+            } else {
+{% else %}
+            {
+{% endif %}
+                for (var y = 0u; y < rows + R - 1u; y++) {
+                    let at = (row + y) * PITCH + column;
+{% if several %}
+                    // Tests whether a block ends among these taps.
+                    let before = earlier + max(slab + y, R - 1u) - (R - 1u);
+                    let end = (earlier + min(slab + y + 1u, args.taps_y)) * TAPS;
+                    if ((end - 1u) / args.block != (max(before * TAPS, 1u) - 1u) / args.block) {
+{% for r in range(down) %}
+                        sums[{{ r }}] = s{{ r }};
+{% endfor %}
+                        take_row_by_taps(at, y, earlier + slab, rows);
+{% for r in range(down) %}
+                        s{{ r }} = sums[{{ r }}];
+{% endfor %}
+                        continue;
+                    }
+{% endif %}
+                    var x0 = tile[at];
+                    let of_taps = y * PITCH_W;
 {% for all_rows in ([true, false] if down == 2 else [true]) %}
-                {{ "" if all_rows else "else " }}{{ "if (y > 0u && y < rows) " if all_rows and down == 2 else "" }}{
-                    for (var g = 0u; g < FOURS; g++) {
-                        let x1 = tile[at + g + 1u];
+                    {{ "" if all_rows else "else " }}{{ "if (y > 0u && y < rows) " if all_rows and down == 2 else "" }}{
+                        for (var g = 0u; g < FOURS; g++) {
+                            let x1 = tile[at + g + 1u];
 {% for r in range(down) %}
 {{ "" if all_rows else "if (y < rows)" if r == 0 else "if (y > 0u)" }}
 {{ step(r, "of_taps + g" if r == 0 else "of_taps + g - PITCH_W", 4) }}
 {% endfor %}
-                        x0 = x1;
+                            x0 = x1;
+                        }
                     }
-                }
 {% endfor %}
 {% if taps % 4 > 0 %}
-                {
-                    let x1 = tile[at + FOURS + 1u];
+                    {
+                        let x1 = tile[at + FOURS + 1u];
 {% for r in range(down) %}
 {{ "if (y < rows)" if r == 0 and down == 2 else "if (y > 0u)" if r == 1 else "" }}
 {{ step(r, "of_taps + FOURS" if r == 0 else "of_taps + FOURS - PITCH_W", taps % 4) }}
 {% endfor %}
+                    }
+{% endif %}
                 }
-{% endif %}
             }
-        }
 {% endif %}
+        }
     }
 
     let x = x0 + column * 4u;
@@ -269,12 +302,18 @@ fn convolve(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) gr
             v[e] = op_add(earlier[e], v[e]);
         }
 {% endif %}
+{% if line %}
+        let to = plane * args.width + y * SPAN + x;
+        let end = args.width - y * SPAN;
+{% else %}
         let to = (plane * args.height + y) * args.width + x;
+        let end = args.width;
+{% endif %}
         // Rows of whole vectors.
-        if (args.form != 0u) {
+        if (args.form != 0u && x < end) {
             epilogue4(to, v);
         } else {
-            for (var e = 0u; e < 4u && x + e < args.width; e++) {
+            for (var e = 0u; e < 4u && x + e < end; e++) {
                 epilogue1(to + e, v[e]);
             }
         }

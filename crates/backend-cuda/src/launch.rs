@@ -17,7 +17,7 @@ pub const MAX_OUTPUTS: usize = 4;
 /// Scratch regions that a kernel takes.
 pub const MAX_SCRATCH: usize = 4;
 /// Words of its own that a pattern passes.
-pub const MAX_WORDS: usize = 16;
+pub const MAX_WORDS: usize = isowarp_core::launch::params::CUDA_WORDS;
 
 /// One input leaf: `in` of `kernels-cu/src/iw.cuh`.
 #[repr(C)]

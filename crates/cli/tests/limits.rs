@@ -126,7 +126,8 @@ fn a_limit_on_addresses_leaves_them_to_arrays() {
 fn the_size_of_chunks_is_the_memory_that_they_take() {
     let folder = Folder::new();
     folder.words("x.npy", 32);
-    folder.words("small.npy", 1);
+    folder.words("small.npy", 12);
+    save_npy(&folder.path("tiny.npy"), "<u4", &[1 << 16], &[7; 1 << 18]);
     let peak = |args: &[&str], size: &str| {
         let run = folder.run("", &[args, &["--out", "o.npy", "--chunk-size", size, "--stats", "--json"]].concat());
         stats(&run)["peak_bytes"].as_u64().expect("Linux counts it")
@@ -145,8 +146,12 @@ fn the_size_of_chunks_is_the_memory_that_they_take() {
         &["partition", "--op", "x > 4294967290"],
         &["partition", "--op", "x > 1000000000", "--then", "i % 3 == 0"],
     ] {
-        let [base, most] = [("small.npy", "1M"), ("x.npy", "40M")].map(|(name, size)| peak(&[args, &["--in", name]].concat(), size));
-        assert!(most - base <= 40 * MIB, "{args:?}: {} MiB above {} MiB", (most - base) / MIB, base / MIB);
+        let of = |name, size: &str| peak(&[args, &["--in", name]].concat(), size);
+        let base = of("tiny.npy", "64k");
+        for (mib, name) in [(4, "small.npy"), (8, "small.npy"), (40, "x.npy")] {
+            let most = of(name, &format!("{mib}M")).saturating_sub(base);
+            assert!(most <= mib * MIB, "{args:?}: {} KiB above {} MiB by chunks of {mib} MiB", most >> 10, base / MIB);
+        }
     }
 }
 

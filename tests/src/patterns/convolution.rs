@@ -1,7 +1,7 @@
 //! P12 convolutions: shapes at the edges of tiles and blocks, channels, groups, strides, borders, transposes, one to three axes, awkward numbers.
 
 use super::input;
-use crate::case::{Cases, Target};
+use crate::case::{Case, Cases, Target};
 use crate::data::Fill;
 use half::f16;
 use isowarp::Result;
@@ -98,6 +98,8 @@ pub(super) fn cases<B: Target>(c: &mut Cases<B>) {
     borders(c);
     lines::<B, f32>(c);
     lines::<B, f64>(c);
+    long_lines(c);
+    slices(c);
     modified(c);
     channels(c);
     transposes(c);
@@ -145,6 +147,98 @@ fn lines<B: Target, T: Element<Reg: Factor>>(c: &mut Cases<B>) {
             case.quick &= taps == 8;
         }
     }
+}
+
+/// Lines long enough for a kernel of their own, and batches of shorter ones, which are the rows of a plane: taps that a tile has room for and one more, ends
+/// of rows and tiles, operators and results of other types.
+fn long_lines<B: Target>(c: &mut Cases<B>) {
+    let of = |batch, groups, image, taps| Layer { batch, channels: groups, image, filters: groups, groups, taps };
+    let layers = [
+        of(1, 1, &[1026], &[3]),
+        of(1, 1, &[4112], &[17]),
+        of(1, 1, &[2050], &[34]),
+        of(2, 1, &[3000], &[129]),
+        of(1, 1, &[2500], &[384]),
+        of(1, 1, &[2500], &[385]),
+        of(2, 3, &[1501], &[20]),
+        of(7, 1, &[203], &[9]),
+        of(3, 1, &[203], &[9]),
+    ];
+    for (k, layer) in layers.into_iter().enumerate() {
+        for fill in Fill::ALL {
+            plain_of_groups::<B, f32>(c, fill, layer).quick = fill == Fill::Bits && k == 1;
+        }
+        plain_of_groups::<B, f64>(c, Fill::Plain, layer).needs(&[DType::F64]).quick = k == 4;
+        plain_of_groups::<B, i32>(c, Fill::Bits, layer).quick = false;
+        plain_of_groups::<B, u8>(c, Fill::Bits, layer).quick = k == 6;
+    }
+    for layer in [layers[1], layers[3], layers[7]] {
+        for border in Border::ALL {
+            c.add(format!("convolve/long_lines/{border:?}/{}", layer.name()), move |d| {
+                let (image, filter) = layer.operands::<B, f32>(d, Fill::Plain)?;
+                let call = || d.convolve(layer.image(image.map(|x| x * 0.5)), layer.filter(filter.reversed())).border(border);
+                let far = layer.image[0] + 37;
+                let odd = call().padding_by(&[layer.taps[0] + 2], &[far]);
+                Ok((call().same().run()?, odd.epilogue(index(), |y, i| (y + 1.0, i.store_as::<u8>())).run()?))
+            })
+            .quick &= border == Border::Mirror;
+        }
+    }
+}
+
+/// Volumes and images of several channels by few filters, whose sums go over slices: borders along each axis, ends of blocks within slices and between them,
+/// one more filter than the kernel takes.
+fn slices<B: Target>(c: &mut Cases<B>) {
+    let of = |batch, groups, [inputs, outputs]: [u64; 2], image, taps| Layer {
+        batch,
+        channels: groups * inputs,
+        image,
+        filters: groups * outputs,
+        groups,
+        taps,
+    };
+    let layers = [
+        of(1, 1, [1, 1], &[6, 10, 70], &[3, 3, 3]),
+        of(2, 2, [3, 2], &[5, 9, 75], &[2, 4, 5]),
+        of(2, 1, [3, 8], &[9, 80], &[3, 7]),
+        of(2, 1, [3, 9], &[9, 80], &[3, 7]),
+        // Blocks end in a row of taps, and with one.
+        of(1, 1, [70, 2], &[8, 70], &[3, 3]),
+        of(1, 1, [40, 1], &[20, 140], &[4, 8]),
+        of(1, 1, [1, 1], &[6, 40, 100], &[5, 12, 33]),
+        // As many turns of loops as an adapter may have, and more.
+        of(1, 1, [600, 1], &[4, 64], &[1, 1]),
+        of(1, 1, [428, 1], &[4, 66], &[1, 3]),
+        of(1, 1, [2048, 1], &[4, 64], &[1, 1]),
+        of(3, 1, [5, 2], &[1200], &[9]),
+    ];
+    for (k, layer) in layers.into_iter().enumerate() {
+        for fill in Fill::ALL {
+            plain_of_groups::<B, f32>(c, fill, layer).quick = fill == Fill::Bits && k < 2;
+        }
+        plain_of_groups::<B, f64>(c, Fill::Plain, layer).needs(&[DType::F64]).quick = k == 5;
+        plain_of_groups::<B, i32>(c, Fill::Bits, layer).quick = false;
+    }
+    for layer in [layers[0], layers[1], layers[5]] {
+        for border in Border::ALL {
+            c.add(format!("convolve/slices/{border:?}/{}", layer.name()), move |d| {
+                let (image, filter) = layer.operands::<B, f32>(d, Fill::Plain)?;
+                let call = || d.convolve(layer.image(&image), layer.filter(filter.reversed())).groups(layer.groups).border(border);
+                let far = layer.image.iter().map(|n| n.min(&9) + 1).collect::<Vec<_>>();
+                let odd = call().padding_by(layer.taps, &far).flipped().order(ProductOrder::Chain);
+                Ok((call().same().run()?, odd.epilogue(index(), |y, i| (y + 1.0, i.store_as::<u8>())).run()?))
+            })
+            .quick &= border == Border::Wrap;
+        }
+    }
+}
+
+/// A layer of groups as it is.
+fn plain_of_groups<B: Target, T: Element<Reg: Factor>>(c: &mut Cases<B>, fill: Fill, layer: Layer) -> &mut Case<B> {
+    c.add(format!("convolve/groups/{}/{}/{}", T::DTYPE, fill.name(), layer.name()), move |d| {
+        let (image, filter) = layer.operands::<B, T>(d, fill)?;
+        d.convolve(layer.image(&image), layer.filter(&filter)).groups(layer.groups).run()
+    })
 }
 
 /// Strides, dilations, groups, flips, the order of one chain, views and operators as operands.

@@ -140,6 +140,14 @@ fn layers() -> Vec<Layer> {
     let channels = |batch, channels, filters, groups, layer: Layer| Layer { batch, channels, filters, groups, ..layer };
     vec![
         Layer::plain(&[500], &[33]),
+        Layer::plain(&[1400], &[33]),
+        Layer { padding: vec![2, 1, 3], border: Border::Mirror, ..Layer::plain(&[5, 9, 70], &[3, 4, 5]) },
+        Layer { padding: vec![1, 0, 2], ..channels(2, 4, 6, 2, Layer::plain(&[3, 5, 66], &[2, 2, 3])) },
+        channels(1, 30, 3, 1, Layer::plain(&[8, 72], &[4, 5])),
+        Layer { padding: vec![20], border: Border::Mirror, ..Layer::plain(&[1100], &[130]) },
+        Layer { padding: vec![390], border: Border::Wrap, ..Layer::plain(&[1300], &[384]) },
+        channels(3, 2, 2, 2, Layer::plain(&[2100], &[50])),
+        channels(5, 1, 1, 1, Layer { padding: vec![3], border: Border::Clamp, ..Layer::plain(&[160], &[9]) }),
         Layer::plain(&[40, 300], &[3, 3]),
         Layer::plain(&[70, 90], &[33, 31]),
         Layer { padding: vec![40, 40], border: Border::Mirror, ..Layer::plain(&[20, 270], &[25, 23]) },

@@ -29,6 +29,8 @@ const UNKNOWN: u64 = 4 << 30;
 const QUARTERS: u64 = 3;
 /// Chunks of an array at most: each takes a fraction of a millisecond whatever it holds, and every run of a merge has a block of memory.
 const MAX_CHUNKS: u64 = 1 << 14;
+/// Memory that allocations below the least of `give_back_at_once` take, of all threads, where a size of chunks is given.
+const SMALL_THINGS: u64 = 3 << 20;
 /// Keys of one sort: its indices are `u32`.
 const KEYS: u64 = u32::MAX as u64;
 
@@ -67,7 +69,9 @@ pub(super) fn wanted(args: &RunArgs, device: &Device, plan: &Plan, inputs: &[Arr
     let most = match &args.chunk_size {
         Some(text) => {
             let bytes = crate::bench::size(text)?;
-            let fit = each.fit(device, bytes, bytes);
+            give_back_at_once();
+            let worked_in = bytes - (bytes / 2).min(SMALL_THINGS);
+            let fit = each.fit(device, worked_in, worked_in);
             each.enough(text, fit.max(scan::least(&plan.call)), array.len())?;
             fit
         }
@@ -84,6 +88,16 @@ pub(super) fn wanted(args: &RunArgs, device: &Device, plan: &Plan, inputs: &[Arr
             None => Ok(None),
         },
         chunk => Ok(chunk),
+    }
+}
+
+/// Has freed memory go back to the system from 64 KiB on, where chunks may take so much and no more: glibc raises its limit, of 128 KiB at first, to
+/// the largest allocation that was freed, up to 32 MiB, and every thread's heap keeps as much.
+fn give_back_at_once() {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    // SAFETY: it sets a number of the allocator's, under its own lock.
+    unsafe {
+        libc::mallopt(libc::M_MMAP_THRESHOLD, 64 << 10);
     }
 }
 

@@ -108,14 +108,12 @@ kernel_params! {
         image_width: u32,
         /// Rows of an image.
         image_height: u32,
-        /// Results of a row.
+        /// Results of a row, or of a line.
         width: u32,
-        /// Rows of results.
+        /// Rows of results, of a line of 128 results each, one behind the other.
         height: u32,
-        /// Taps of a row of a filter.
-        taps_x: u32,
-        /// Rows of a filter.
-        taps_y: u32,
+        /// Taps of a row of a filter, and from bit 16 on its rows.
+        taps: u32,
         /// Elements that the first window begins before a row.
         before_x: u32,
         /// Rows that it begins before the first one.
@@ -124,9 +122,23 @@ kernel_params! {
         border: u32,
         /// Terms of a block.
         block: u32,
-        /// Filters, which planes take in turn.
+        /// Filters, which planes of results take in turn, all planes of a filter one after the other.
         filters: u32,
-        /// Whether results are stored in vectors of four.
+        /// Filters of a group.
+        outs: u32,
+        /// Channels that a filter looks at.
+        channels: u32,
+        /// Planes of a channel.
+        depth: u32,
+        /// Planes of a filter's results.
+        out_depth: u32,
+        /// Planes of a filter's channel.
+        taps_z: u32,
+        /// Planes that the first window begins before the first one.
+        before_z: u32,
+        /// Rows of a filter, by themselves.
+        taps_y: u32,
+        /// Whether results are stored in vectors of four, which are whole rows.
         form: u32,
     }
     /// Parameters of convolutions of several channels. Steps of an axis are bytes of a word, from the lowest on: taps, stride, dilation, and elements that the

@@ -1,7 +1,7 @@
 //! The kernels of the library: their names, their parameters, and how many elements a group of threads takes.
 
 pub use super::arguments::*;
-use super::params::places;
+use super::params::{CUDA_WORDS, places};
 pub use super::row::{Access, CudaCode, CudaEntry, Def, Face, Items, Kernel, Reach};
 use std::fmt::Write as _;
 
@@ -88,7 +88,9 @@ kernels! {
     CONTRACT_COOPERATIVE: PackedParams = "gemm", "contract_cooperative", CudaCode::Missing, Items::Each(1),
         [scratch("packed_a"), scratch("packed_b"), scratch("exponents"), scratch("totals")];
     /// P12, convolutions of planes by filters that a tile has room for.
-    CONVOLVE: ConvolveParams = "convolve", "convolve", entry("convolve_{kind:f32|f64|i32|f32_3|f32_5|f32_7|f32_9}", 128, 16), Items::Contract, [];
+    CONVOLVE: ConvolveParams = "convolve", "convolve", entry(
+        "convolve_{kind:f32|f64|i32|line_f32|line_f64|line_i32|sliced_f32|sliced_f64|sliced_i32|sliced_f32_3|f32_3|f32_5|f32_7|f32_9}", 128, 16),
+        Items::Contract, [];
     /// P12, convolutions of several channels of `f32`.
     CONVOLVE_LAYER: LayerParams = "convolve", "convolve_layer", entry("convolve_layer", 256, 64), Items::Contract, [];
     /// P27, levels of transforms.
@@ -200,8 +202,10 @@ pub fn header_of(origin: &str, kernels: &[&Def]) -> String {
         let mut end = 0;
         let mut list = Vec::new();
         places(def.members, |member, at| {
-            list.push(format!("{} = {at}", member.name.to_uppercase()));
-            end = at + member.words;
+            if at + member.words <= CUDA_WORDS {
+                list.push(format!("{} = {at}", member.name.to_uppercase()));
+                end = at + member.words;
+            }
         });
         let _ = writeln!(text, "namespace {} {{\nconstexpr int {}, WORDS = {end};\n}}", def.params, list.join(", "));
     }

@@ -2,8 +2,10 @@
 
 use arrayvec::ArrayVec;
 
-/// The most 32-bit words of a kernel's parameters, of which CUDA has the first 16.
+/// The most 32-bit words of a kernel's parameters, of which CUDA has the first [`CUDA_WORDS`]: its kernels know no others by name.
 pub const MAX_WORDS: usize = 20;
+/// Words of parameters that CUDA's kernels have.
+pub const CUDA_WORDS: usize = 16;
 
 /// A kernel's parameters as 32-bit words.
 pub type Words = ArrayVec<u32, MAX_WORDS>;

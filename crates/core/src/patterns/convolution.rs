@@ -44,12 +44,13 @@ const PATTERN: &str = "convolve";
 /// Images are `[batch, channels, ...]` row-major, filters `[filters, channels of a group, ...]`, and results `[batch, filters, ...]`, along each axis `(n +
 /// padding - dilation (taps - 1) - 1) / stride + 1` elements. Elements are those of a product: `f32`, `f64`, `f16` (summed in `f32`), and integers of 8, 16
 /// and 32 bits, which wrap. Any input is fused; a long operator is computed for every window that an element is in, and better stored first. The elements of
-/// all windows together are at most 2^32, and so are those of the image; planes of at least 4 x 64 results, whose filter is no larger than 33 x 33 and has a
-/// stride and a dilation of 1, are not read by way of windows, and have no such limit.
+/// all windows together are at most 2^32, and so are those of the image, but where a kernel of its own computes planes.
 ///
-/// Planes are images of one channel, or of a channel to each filter. They have a kernel of their own, whose bits are the same: a tile of a plane goes to shared
-/// memory with what lies around it. All others are products whose right operand computes which element of the image it reads; on CUDA images of `f32` with
-/// zeros around them, by more than 8 filters of at most 64 taps a channel, are read by steps along their axes instead.
+/// It has the same bits: a tile of a plane goes to shared memory with what lies around it, slice by slice of the channels and planes that a filter looks at. It
+/// takes images and volumes by at most 8 filters a group, of at least 4 x 64 results a plane, by rows and columns of at most 33 taps; lines of at least 1024
+/// results of at most 384 terms, and batches of shorter ones by one filter. Strides and dilations are 1, and terms about 2000 at most. All others are products
+/// whose right operand computes which element of the image it reads; on CUDA images of `f32` with zeros around them, by more than 8 filters of at most 64 taps
+/// a channel, are read by steps along their axes instead.
 ///
 /// Work O(batch * filters * windows * channels of a group * taps). Scratch: that of the product.
 ///

@@ -73,18 +73,30 @@ pub(super) fn trial(r: &mut Random) -> Trial {
 fn numbers(r: &mut Random) -> Trial {
     let (mut axes, mut groups, mut channels) = (vec![Axis::default(); 1 + r.below(3)], 1, [1, 1]);
     let mut batch = 1 + r.below(3);
-    let kind = r.below(10);
+    let kind = r.below(11);
     match kind {
         // Planes, which have a kernel of their own.
         0 | 1 => {
             axes = vec![Axis { n: 3 + r.below(12), ..axes[0] }, Axis { n: 60 + r.below(80), ..axes[0] }];
             axes.iter_mut().for_each(|axis| axis.taps = 1 + r.below(6));
             groups = 1 + r.below(3);
+            // Or volumes, and several channels, by few filters.
+            if r.chance(50) {
+                axes.insert(0, Axis { n: 1 + r.below(4), taps: 1 + r.below(3), ..axes[0] });
+                channels = [1 + r.below(4), 1 + r.below(3)];
+            }
         }
         // Planes by filters of more terms than a block has.
         2 => {
             axes = [4 + r.below(3), 64 + r.below(12)].map(|n| Axis { n, taps: 22 + r.below(13), ..axes[0] }).to_vec();
             batch = 1;
+        }
+        // Lines, and batches of such, which have it too.
+        10 => {
+            axes.truncate(1);
+            let [most, taps] = [r.pick(&[300, 3000]), r.pick(&[12, 40, 400])];
+            axes[0] = Axis { n: 60 + r.below(most), taps: 1 + r.below(taps), ..axes[0] };
+            (batch, groups) = (1 + r.below(6), if r.chance(25) { 2 } else { 1 });
         }
         // Many terms.
         3 | 4 => {
@@ -105,7 +117,7 @@ fn numbers(r: &mut Random) -> Trial {
         }
     }
     for axis in &mut axes {
-        let step = |r: &mut Random| if kind > 2 && r.chance(35) { 1 + r.below(3) } else { 1 };
+        let step = |r: &mut Random| if (3..10).contains(&kind) && r.chance(35) { 1 + r.below(3) } else { 1 };
         (axis.stride, axis.dilation) = (step(r), step(r));
         axis.padding = if r.chance(50) { [r.below(4), r.below(4)] } else { [r.below(3); 2] };
         axis.more = r.below(3);

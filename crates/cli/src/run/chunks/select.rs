@@ -18,7 +18,7 @@ use std::io::{Read as _, Seek as _, Write as _};
 /// Memory that is worked in where nothing else is said, so that no array makes the command grow: more makes no device faster.
 pub(super) const MEMORY: u64 = 1 << 30;
 /// Bytes that the later parts of a partition are copied by.
-const PIECE: u64 = 8 << 20;
+const PIECE: u64 = 64 << 10;
 
 /// Whether chunks of the call's array are selected by themselves.
 pub(super) fn streams(call: &Call) -> bool {

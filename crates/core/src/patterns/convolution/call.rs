@@ -272,9 +272,10 @@ where
         let (device, of) = (self.product.device(), self.geometry()?);
         let filter = self.filters(&of)?;
         // The kernel of planes has chains, and sees all of them at once.
-        let longest = self.image.elements().max(of.windows().saturating_mul(of.batch).saturating_mul(of.groups));
+        let results = of.windows().saturating_mul(of.batch).saturating_mul(of.groups).saturating_mul(of.channels[1]);
+        let longest = self.image.elements().max(results);
         let room = device.caps().max_binding_bytes / T::DTYPE.size_bytes();
-        let Some(axes) = of.planes().filter(|_| !self.product.is_fixed() && longest <= room - room / 256) else {
+        let Some((axes, images)) = of.planes().filter(|_| !self.product.is_fixed() && longest <= room - room / 256) else {
             let elements = Elsewhere::new(device, PATTERN, &self.image.input, |x| x)?;
             self.image.check_length("elements of the image", elements.len)?;
             let image = elsewhere(&elements, of.elements()?, |i| of.element(i))?;
@@ -300,7 +301,7 @@ where
         let product = product.reading(self.filter.elements(), self.image.elements());
         match product.described(out)? {
             Some((product, leaves, outs)) => {
-                let task = ConvolutionTask { product, axes, border: of.border, filters: of.groups };
+                let task = ConvolutionTask { product, axes, border: of.border, images, groups: of.groups, channels: of.channels };
                 device.run(&task, &leaves, &outs)
             }
             None => Ok(()),

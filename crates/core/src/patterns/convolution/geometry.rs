@@ -2,7 +2,7 @@
 
 use super::grid::{Axes, Grid, MAX_AXES};
 use super::layer::{self, MAX_STEP};
-use super::task::MAX_TAPS;
+use super::task::{ConvolutionTask, MAX_LINE_TERMS, MAX_TAPS};
 use crate::error::{Error, Result};
 use crate::ir::{Expr, lit};
 use crate::patterns::Border;
@@ -13,6 +13,13 @@ const MAX_POSITIONS: u64 = 1 << 31;
 const MIN_ROWS: u64 = 4;
 /// Results of a row likewise.
 const MIN_COLUMNS: u64 = 64;
+/// Filters of a group up to which they have it: from then on products use an element of the image often enough.
+const MAX_FILTERS: u64 = 8;
+/// Turns of an invocation's loops up to which they have it, as some adapters end them after 65,535: what four rows of taps at most take, and a term.
+const MAX_TURNS: u64 = 60_000;
+const TURNS: [u64; 2] = [80, 20];
+/// Results from which on a line has it.
+const MIN_LINE: u64 = 1024;
 /// Elements that a 32-bit index numbers.
 const NUMBERED: u64 = 1 << 32;
 
@@ -169,14 +176,26 @@ impl Geometry {
         Ok(Self { axes, rank, border: of.border, groups: of.groups, channels, batch: image.batch, backwards, is_transposed })
     }
 
-    /// The axes of planes where a kernel of their own computes them: images with a filter to each channel, whose windows are side by side and no larger than
-    /// a tile has room for. Narrow planes leave most of its threads nothing to do.
-    pub(super) fn planes(&self) -> Option<[WindowAxis; 2]> {
-        let [one, y, x] = self.axes;
-        let is_plain =
-            |axis: &WindowAxis| (axis.stride, axis.dilation, axis.spacing) == (1, 1, 1) && axis.taps <= MAX_TAPS && axis.before >= 0;
-        let are_plain = self.channels == [1, 1] && !self.is_transposed && (one.n, one.out) == (1, 1) && is_plain(&y) && is_plain(&x);
-        (are_plain && x.out >= MIN_COLUMNS && y.out >= MIN_ROWS).then_some([y, x])
+    /// Axes and images where a kernel of its own computes planes: for few filters, whose windows are side by side and no larger than a tile has room for. Narrow
+    /// planes leave most of its threads nothing to do; lines of one channel by one filter are the rows of a plane, and long ones are planes by themselves.
+    pub(super) fn planes(&self) -> Option<([WindowAxis; MAX_AXES], u64)> {
+        let [z, y, x] = self.axes;
+        let is_plain = |axis: &WindowAxis| (axis.stride, axis.dilation, axis.spacing) == (1, 1, 1) && axis.before >= 0;
+        let slabs = self.channels[0].saturating_mul(z.taps).saturating_mul(y.taps.div_ceil(4));
+        let turns = slabs.saturating_mul(TURNS[0]).saturating_add(self.terms().saturating_mul(TURNS[1]));
+        if self.is_transposed || self.channels[1] > MAX_FILTERS || turns > MAX_TURNS || !self.axes.iter().all(is_plain) {
+            return None;
+        }
+        let is_small = y.taps <= MAX_TAPS && x.taps <= MAX_TAPS && x.out >= MIN_COLUMNS;
+        if ConvolutionTask::is_line(&self.axes) {
+            if x.out >= MIN_LINE && self.terms() <= MAX_LINE_TERMS {
+                return Some((self.axes, self.batch));
+            }
+            let rows = WindowAxis { n: self.batch, out: self.batch, ..y };
+            let is_plane = self.groups == 1 && self.channels == [1, 1] && self.batch >= MIN_ROWS;
+            return (is_small && is_plane).then_some(([z, rows, x], 1));
+        }
+        (is_small && y.out >= MIN_ROWS).then_some((self.axes, self.batch))
     }
 
     /// Tests whether a kernel finds the elements of windows by steps along their axes: beyond images they read zeros, or nothing.
