@@ -110,7 +110,7 @@ fn plainly<T: Term>(task: &ConvolutionTask, (image, taps): (&[T], &[T]), [plane,
                 *sum = T::fused(weight, element, *sum);
             }
             let terms = (row_of_taps * weights.len() + kx + 1) as u64;
-            if terms % task.product.block() == 0 || terms == taps.len() as u64 {
+            if terms.is_multiple_of(task.product.block()) || terms == taps.len() as u64 {
                 let is_first = terms <= task.product.block();
                 for (total, sum) in out.iter_mut().zip(&mut sums) {
                     *total = if is_first { *sum } else { T::add(*total, *sum) };
