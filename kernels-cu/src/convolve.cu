@@ -297,7 +297,7 @@ IW_DEVICE void convolve(const Args& args) {
     const uint64_t plane = index / down;
 
     Of tile(args, (T*)dynamic);
-    // Which filter it is, and the image that this one looks at.
+    // The filter, and the first channel that it looks at.
     const uint32_t out_depth = args.u[of::OUT_DEPTH], depth = args.u[of::DEPTH], taps_z = SLICED ? args.u[of::TAPS_Z] : 1;
     const uint32_t slices = SLICED ? args.u[of::CHANNELS] * taps_z : 1;
     const uint64_t rest = plane / out_depth, channel = rest / args.u[of::OUTS] * (slices / taps_z);

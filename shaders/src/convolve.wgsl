@@ -125,7 +125,7 @@ fn convolve(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) gr
     index /= across;
     let y0 = index % down * ROWS;
     let plane = index / down;
-    // Which filter it is, and the image that this one looks at.
+    // The filter, and the first channel that it looks at.
     let rest = plane / args.out_depth;
     let channel = rest / args.outs * args.channels;
     let filter_at = rest % args.filters;
