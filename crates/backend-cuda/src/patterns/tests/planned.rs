@@ -72,8 +72,9 @@ fn products_of_every_type_and_packing_fill_their_holes() {
             for kernel in [CONTRACT.def(), CONTRACT_THIN.def(), CONTRACT_FOLD.def()] {
                 check((7, 0), kernel, None, dtype, &[("type", ty)]);
             }
-            // Entries of f32: for any taps, for three and for five.
-            for kind in if ty == 0 { vec![0, 3, 4] } else { vec![ty] } {
+            // Entries of a type: of planes, of lines and of slices, and of f32 for few taps.
+            let few = if ty == 0 { 9..14 } else { 0..0 };
+            for kind in [ty, 3 + ty, 6 + ty].into_iter().chain(few) {
                 check((7, 0), CONVOLVE.def(), None, dtype, &[("kind", kind)]);
             }
             check((8, 0), CONTRACT.def(), None, dtype, &[("type", ty)]);
