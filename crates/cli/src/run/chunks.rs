@@ -31,6 +31,8 @@ const QUARTERS: u64 = 3;
 const MAX_CHUNKS: u64 = 1 << 14;
 /// Memory that allocations below the least of `give_back_at_once` take, of all threads, where a size of chunks is given.
 const SMALL_THINGS: u64 = 3 << 20;
+/// Memory of chunks that nothing is taken from for them.
+const LEAST_WORK: u64 = 1 << 20;
 /// Keys of one sort: its indices are `u32`.
 const KEYS: u64 = u32::MAX as u64;
 
@@ -70,7 +72,8 @@ pub(super) fn wanted(args: &RunArgs, device: &Device, plan: &Plan, inputs: &[Arr
         Some(text) => {
             let bytes = crate::bench::size(text)?;
             give_back_at_once();
-            let worked_in = bytes - (bytes / 2).min(SMALL_THINGS);
+            // Sizes below are for who wants many chunks: no memory is that small.
+            let worked_in = bytes - bytes.saturating_sub(LEAST_WORK).min(SMALL_THINGS);
             let fit = each.fit(device, worked_in, worked_in);
             each.enough(text, fit.max(scan::least(&plan.call)), array.len())?;
             fit
@@ -177,7 +180,9 @@ impl Each {
         }
         let message =
             format!("--chunk-size {} is too small for {elements} elements, which it cuts into more than {MAX_CHUNKS} chunks", text.trim());
-        Err(Failure::usage(message, format!("raise it to {} at least; more is faster", least * self.host.max(self.device))))
+        let worked_in = least * self.host.max(self.device);
+        let size = if worked_in > LEAST_WORK { worked_in + SMALL_THINGS } else { worked_in };
+        Err(Failure::usage(message, format!("raise it to {size} at least; more is faster")))
     }
 
     /// Elements that fit memory of the host and of the device.
