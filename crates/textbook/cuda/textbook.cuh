@@ -4,7 +4,7 @@
 // The first word of each parameter in `Args::u`, of two words the low one, and of what follows them.
 namespace params {
 namespace sort_variant {
-constexpr int NEGATIVE = 0, FLIP = 2, MASK = 4, RUN = 6, DISTANCE = 7, STEPS = 8, HALO = 9, EACH = 10, STRIDE = 11, BUCKETS = 12, FLAGS = 13, SAMPLES = 14, BIT = 15, SIGN_BIT = 16, KEYS = 17, WORDS = 18;
+constexpr int NEGATIVE = 0, FLIP = 2, MASK = 4, RUN = 6, DISTANCE = 7, STEPS = 8, HALO = 9, EACH = 10, STRIDE = 11, BUCKETS = 12, FLAGS = 13, SAMPLES = 14, BIT = 15, WORDS = 16;
 }
 namespace reduce_variant {
 constexpr int FLAGS = 0, COUNT = 2, WORDS = 4;

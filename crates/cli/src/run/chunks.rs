@@ -30,7 +30,7 @@ const QUARTERS: u64 = 3;
 /// Chunks of an array at most: each takes a fraction of a millisecond whatever it holds, and every run of a merge has a block of memory.
 const MAX_CHUNKS: u64 = 1 << 14;
 /// Memory that allocations below the least of `give_back_at_once` take, of all threads, where a size of chunks is given.
-const SMALL_THINGS: u64 = 3 << 20;
+const SMALL_THINGS: u64 = 4 << 20;
 /// Memory of chunks that nothing is taken from for them.
 const LEAST_WORK: u64 = 1 << 20;
 /// Keys of one sort: its indices are `u32`.

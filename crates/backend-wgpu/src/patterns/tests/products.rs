@@ -74,8 +74,11 @@ fn products_in_loops_written_out_and_guarded() {
                     }
                     check(dialect, CONTRACT_FOLD.def(), dtype, &choices);
                     if split == 0 {
-                        for (several, taps) in [(0, 1), (0, 3), (0, 4), (0, 18), (1, 33)] {
-                            check(dialect, CONVOLVE.def(), dtype, &[&choices[..], &[("several", several), ("taps", taps)]].concat());
+                        for (several, taps, sliced, line) in
+                            [(0, 1, 0, 0), (0, 3, 1, 0), (0, 4, 0, 0), (0, 18, 0, 0), (1, 33, 1, 0), (0, 5, 1, 1), (0, 384, 0, 1)]
+                        {
+                            let of_planes = [("several", several), ("taps", taps), ("sliced", sliced), ("line", line)];
+                            check(dialect, CONVOLVE.def(), dtype, &[&choices[..], &of_planes].concat());
                         }
                         if ty == 0 {
                             check(dialect, CONVOLVE_LAYER.def(), dtype, &choices[2..]);
