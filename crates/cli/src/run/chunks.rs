@@ -72,8 +72,7 @@ pub(super) fn wanted(args: &RunArgs, device: &Device, plan: &Plan, inputs: &[Arr
         Some(text) => {
             let bytes = crate::bench::size(text)?;
             give_back_at_once();
-            // Sizes below are for who wants many chunks: no memory is that small.
-            let worked_in = bytes - bytes.saturating_sub(LEAST_WORK).min(SMALL_THINGS);
+            let worked_in = worked_in(bytes);
             let fit = each.fit(device, worked_in, worked_in);
             each.enough(text, fit.max(scan::least(&plan.call)), array.len())?;
             fit
@@ -92,6 +91,11 @@ pub(super) fn wanted(args: &RunArgs, device: &Device, plan: &Plan, inputs: &[Arr
         },
         chunk => Ok(chunk),
     }
+}
+
+/// Memory that chunks may take, of a size of them. Small sizes are for who wants many chunks: no memory is that small.
+fn worked_in(bytes: u64) -> u64 {
+    bytes - bytes.saturating_sub(LEAST_WORK).min(SMALL_THINGS)
 }
 
 /// Has freed memory go back to the system from 64 KiB on, where chunks may take so much and no more: glibc raises its limit, of 128 KiB at first, to
@@ -354,7 +358,7 @@ mod tests {
         let sort = plan(Call::Sort { order: SortOrder::Ascending.into(), over: Over::Whole, gives: Sorted::Keys });
         for elements in [16_385, 1 << 30] {
             let each = Each::of(&device, &sort, &[Array { shape: vec![elements], dtype: DType::F32, boolean: false, bytes: Vec::new() }]);
-            let of = |bytes: u64| each.enough("1", each.fit(&device, bytes, bytes), elements);
+            let of = |bytes: u64| each.enough("1", each.fit(&device, worked_in(bytes), worked_in(bytes)), elements);
             let Err(refused) = of(1) else { panic!("a byte is not enough for {elements}") };
             let text = refused.to_string();
             let least =
