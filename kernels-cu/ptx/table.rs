@@ -287,12 +287,24 @@ pub mod contract {
     pub const CONTRACT_F32: Kernel = Kernel::new(Source::Contract, "contract_f32");
     /// `contract_i32`
     pub const CONTRACT_I32: Kernel = Kernel::new(Source::Contract, "contract_i32");
-    /// `contract_thin_f32`
-    pub const CONTRACT_THIN_F32: Kernel = Kernel::new(Source::Contract, "contract_thin_f32");
-    /// `contract_thin_f64`
-    pub const CONTRACT_THIN_F64: Kernel = Kernel::new(Source::Contract, "contract_thin_f64");
-    /// `contract_thin_i32`
-    pub const CONTRACT_THIN_I32: Kernel = Kernel::new(Source::Contract, "contract_thin_i32");
+    /// `contract_thin_apart_f32`
+    pub const CONTRACT_THIN_APART_F32: Kernel = Kernel::new(Source::Contract, "contract_thin_apart_f32");
+    /// `contract_thin_along_f32`
+    pub const CONTRACT_THIN_ALONG_F32: Kernel = Kernel::new(Source::Contract, "contract_thin_along_f32");
+    /// `contract_thin_computed_f32`
+    pub const CONTRACT_THIN_COMPUTED_F32: Kernel = Kernel::new(Source::Contract, "contract_thin_computed_f32");
+    /// `contract_thin_apart_f64`
+    pub const CONTRACT_THIN_APART_F64: Kernel = Kernel::new(Source::Contract, "contract_thin_apart_f64");
+    /// `contract_thin_along_f64`
+    pub const CONTRACT_THIN_ALONG_F64: Kernel = Kernel::new(Source::Contract, "contract_thin_along_f64");
+    /// `contract_thin_computed_f64`
+    pub const CONTRACT_THIN_COMPUTED_F64: Kernel = Kernel::new(Source::Contract, "contract_thin_computed_f64");
+    /// `contract_thin_apart_i32`
+    pub const CONTRACT_THIN_APART_I32: Kernel = Kernel::new(Source::Contract, "contract_thin_apart_i32");
+    /// `contract_thin_along_i32`
+    pub const CONTRACT_THIN_ALONG_I32: Kernel = Kernel::new(Source::Contract, "contract_thin_along_i32");
+    /// `contract_thin_computed_i32`
+    pub const CONTRACT_THIN_COMPUTED_I32: Kernel = Kernel::new(Source::Contract, "contract_thin_computed_i32");
     /// `contract_fold_f32`
     pub const CONTRACT_FOLD_F32: Kernel = Kernel::new(Source::Contract, "contract_fold_f32");
     /// `contract_fold_f64`
@@ -307,9 +319,15 @@ pub mod contract {
             entries: &[
                 Entry { name: "contract_f32", holes: &["load_a4", "load_a1", "load_b4", "load_b1", "epilogue4", "epilogue1"] },
                 Entry { name: "contract_i32", holes: &["load_a4", "load_a1", "load_b4", "load_b1", "epilogue4", "epilogue1"] },
-                Entry { name: "contract_thin_f32", holes: &["load_b1", "load_a4", "load_a1"] },
-                Entry { name: "contract_thin_f64", holes: &["load_b1", "load_a4", "load_a1"] },
-                Entry { name: "contract_thin_i32", holes: &["load_b1", "load_a4", "load_a1"] },
+                Entry { name: "contract_thin_apart_f32", holes: &["load_b1", "load_a1"] },
+                Entry { name: "contract_thin_along_f32", holes: &["load_b1", "load_a4", "load_a1"] },
+                Entry { name: "contract_thin_computed_f32", holes: &["load_b1", "load_a1"] },
+                Entry { name: "contract_thin_apart_f64", holes: &["load_b1", "load_a1"] },
+                Entry { name: "contract_thin_along_f64", holes: &["load_b1", "load_a4", "load_a1"] },
+                Entry { name: "contract_thin_computed_f64", holes: &["load_b1", "load_a1"] },
+                Entry { name: "contract_thin_apart_i32", holes: &["load_b1", "load_a1"] },
+                Entry { name: "contract_thin_along_i32", holes: &["load_b1", "load_a4", "load_a1"] },
+                Entry { name: "contract_thin_computed_i32", holes: &["load_b1", "load_a1"] },
                 Entry { name: "contract_fold_f32", holes: &["epilogue1"] },
                 Entry { name: "contract_fold_f64", holes: &["epilogue1"] },
                 Entry { name: "contract_fold_i32", holes: &["epilogue1"] },

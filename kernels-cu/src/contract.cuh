@@ -8,7 +8,7 @@
 namespace {
 
 constexpr int THREADS = kernels::Contract::THREADS, SMALL_THREADS = kernels::ContractSmall::THREADS;
-enum Form : uint32_t { A_VECTOR = 1, B_VECTOR = 2, C_VECTOR = 4, SPLIT = 8, A_ALONG = 16, TURNED = 32 };
+enum Form : uint32_t { A_VECTOR = 1, B_VECTOR = 2, C_VECTOR = 4, SPLIT = 8, TURNED = 32 };
 
 IW_DEVICE void load_a1(Acc<1>& v, uint64_t i) { asm volatile("// @op.load_a1 %0, %1;" : "=r"(v.w[0]) : "l"(i)); }
 IW_DEVICE void load_b1(Acc<1>& v, uint64_t i) { asm volatile("// @op.load_b1 %0, %1;" : "=r"(v.w[0]) : "l"(i)); }
@@ -358,15 +358,15 @@ IW_DEVICE void contract(const Args& args) {
     }
 }
 
-// A product that has few columns: a thread takes a row of A, of one block of k, and up to four columns of B, which lie in shared memory. Rows that lie along k
+// A product that has few columns: a thread takes a row of A, of one block of k, and up to four columns of B, which lie in shared memory. Rows that lie ALONG k
 // come there in tiles, so that neighbours of a warp are neighbours in memory. Sums go to memory by block, of a product that is TURNED to the place of its
-// transpose.
-template <class T>
+// transpose. Elements of A that are COMPUTED are so for fewer terms at once, since the operator is written out for each.
+template <class T, bool ALONG, bool COMPUTED = false>
 IW_DEVICE void thin(const Args& args) {
     using namespace params::contract;
     using Type = Kind<T>;
-    constexpr int W = Type::WORDS, SPAN = 512 / W, STEP = 32 / W, FEW = 4, FOURS = STEP / 4, ACROSS = THREADS / FOURS, PITCH = STEP + 4 / W;
-    __shared__ __align__(16) T few[FEW][SPAN], tile[THREADS * PITCH];
+    constexpr int W = Type::WORDS, SPAN = 512 / W, STEP = (COMPUTED ? 8 : 32) / W, FEW = 4, FOURS = STEP / 4, ACROSS = THREADS / FOURS, PITCH = STEP + 4 / W;
+    __shared__ __align__(16) T few[FEW][SPAN], tile[ALONG ? THREADS * PITCH : 4];
     const uint32_t t = threadIdx.x, m = args.u[ROWS], n = args.u[COLUMNS], depth = args.u[TERMS], per_block = args.u[BLOCK];
     const uint32_t blocks = (depth + per_block - 1) / per_block, along = args.u[A_COLUMN], form = args.u[FORM];
     uint64_t index = blockIdx.x;
@@ -406,43 +406,46 @@ IW_DEVICE void thin(const Args& args) {
             few[c][q] = Type::of(v);
         }
         __syncthreads();
-        uint32_t q = 0;
-        if (form & A_ALONG) {
+        if constexpr (ALONG) {
             Acc<W> next[FOURS][4];
-            auto bring = [&](uint32_t from) {
-#pragma unroll
-                for (int g = 0; g < FOURS; ++g)
-                    load_a4(next[g], a_first + (uint64_t)args.u[A_ROW] * min(m0 + t / FOURS + g * ACROSS, m - 1) + start + from + t % FOURS * 4);
-            };
-            if (whole > 0) bring(0);
+            // Brings a tile, and computes with the one before it.
 #pragma unroll 1
-            for (; q < whole; q += STEP) {
+            for (uint32_t from = 0; from <= whole; from += STEP) {
+                if (from > 0) {
 #pragma unroll
-                for (int g = 0; g < FOURS; ++g) *(Four<T>*)&tile[(t / FOURS + g * ACROSS) * PITCH + t % FOURS * 4] = values<T>(next[g]);
-                __syncthreads();
-                if (q + STEP < whole) bring(q + STEP);
+                    for (int g = 0; g < FOURS; ++g) *(Four<T>*)&tile[(t / FOURS + g * ACROSS) * PITCH + t % FOURS * 4] = values<T>(next[g]);
+                    __syncthreads();
+                }
+                if (from < whole) {
+#pragma unroll
+                    for (int g = 0; g < FOURS; ++g)
+                        load_a4(next[g], a_first + (uint64_t)args.u[A_ROW] * min(m0 + t / FOURS + g * ACROSS, m - 1) + start + from + t % FOURS * 4);
+                }
+                if (from > 0) {
+#pragma unroll
+                    for (int g = 0; g < FOURS; ++g) {
+                        T v[4];
+                        read4(v, &tile[t * PITCH + 4 * g]);
+                        use(v, from - STEP + 4 * g);
+                    }
+                    __syncthreads();
+                }
+            }
+        } else {
+#pragma unroll 1
+            for (uint32_t q = 0; q < whole; q += STEP) {
+                Acc<W> v[STEP];
+#pragma unroll
+                for (int e = 0; e < STEP; ++e) load_a1(v[e], first + (uint64_t)along * (start + q + e));
 #pragma unroll
                 for (int g = 0; g < FOURS; ++g) {
-                    T v[4];
-                    read4(v, &tile[t * PITCH + 4 * g]);
-                    use(v, q + 4 * g);
+                    const T four[4] = {Type::of(v[4 * g]), Type::of(v[4 * g + 1]), Type::of(v[4 * g + 2]), Type::of(v[4 * g + 3])};
+                    use(four, q + 4 * g);
                 }
-                __syncthreads();
             }
         }
 #pragma unroll 1
-        for (; q < whole; q += STEP) {
-            Acc<W> v[STEP];
-#pragma unroll
-            for (int e = 0; e < STEP; ++e) load_a1(v[e], first + (uint64_t)along * (start + q + e));
-#pragma unroll
-            for (int g = 0; g < FOURS; ++g) {
-                const T four[4] = {Type::of(v[4 * g]), Type::of(v[4 * g + 1]), Type::of(v[4 * g + 2]), Type::of(v[4 * g + 3])};
-                use(four, q + 4 * g);
-            }
-        }
-#pragma unroll 1
-        for (; q < span; ++q) {
+        for (uint32_t q = whole; q < span; ++q) {
             Acc<W> v;
             const uint64_t at = first + (uint64_t)along * (start + q);
             load_a1(v, at);

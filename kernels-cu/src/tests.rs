@@ -191,10 +191,10 @@ fn a_template_that_many_threads_ask_for_first_is_one() {
 /// they shrink it is lowered. The aims are 8 MB for the folder, 1 MB for a file, 64 KB for an entry and 1.5 MB for what a program carries.
 #[test]
 fn the_ptx_fits_its_budgets() {
-    const FOLDER: u64 = 7_930_000;
+    const FOLDER: u64 = 7_965_000;
     const FILE: u64 = 740_000;
     const ENTRY: u64 = 211_000;
-    const CARRIED: u64 = 763_000;
+    const CARRIED: u64 = 768_000;
 
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("ptx");
     let committed = fs::read_dir(&folder).expect("ptx").map(|entry| size(&entry.expect("entry").path())).sum();

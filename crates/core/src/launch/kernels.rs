@@ -58,7 +58,7 @@ kernels! {
     CONTRACT_SMALL: ContractParams = "gemm", "contract_small", entry("contract_small_{type:f32|f64|i32}", 64, 16), Items::Contract,
         [scratch("partials")];
     /// P10, products of few columns, or of few rows by their transposes: their blocks go to memory.
-    CONTRACT_THIN: ContractParams = "gemm", "contract_thin", entry("contract_thin_{type:f32|f64|i32}", 256, 1), Items::Contract,
+    CONTRACT_THIN: ContractParams = "gemm", "contract_thin", entry("contract_thin_{reads:apart|along|computed}_{type:f32|f64|i32}", 256, 1), Items::Contract,
         [scratch("partials")];
     /// P10, blocks of products that are in memory.
     CONTRACT_FOLD: ContractParams = "gemm", "contract_fold", entry("contract_fold_{type:f32|f64|i32}", 256, 1), Items::Contract,

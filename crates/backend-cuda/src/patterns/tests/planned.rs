@@ -69,8 +69,9 @@ fn products_of_every_type_and_packing_fill_their_holes() {
     };
     for (ty, dtypes) in [(0, &[DType::F32, DType::F16][..]), (1, &[DType::F64]), (2, &[DType::I8, DType::U16, DType::I32])] {
         for &dtype in dtypes {
-            for kernel in [CONTRACT.def(), CONTRACT_THIN.def(), CONTRACT_FOLD.def()] {
-                check((7, 0), kernel, None, dtype, &[("type", ty)]);
+            let thin = (0..3).map(|reads| (CONTRACT_THIN.def(), reads));
+            for (kernel, reads) in [(CONTRACT.def(), 0), (CONTRACT_FOLD.def(), 0)].into_iter().chain(thin) {
+                check((7, 0), kernel, None, dtype, &[("type", ty), ("reads", reads)]);
             }
             // Entries of a type: of planes, of lines and of slices, and of f32 for few taps.
             let few = if ty == 0 { 9..14 } else { 0..0 };

@@ -223,12 +223,17 @@ impl ProductTask {
             )?;
         }
         let params = self.params(split)?;
+        let is_turned = self.m < self.n;
+        let few = thin.then(|| if is_turned { self.turned() } else { self.clone() });
+        let of_few = few.as_ref().map_or(Ok(params), |of| of.params(split))?;
         let choice = match ty {
             Ty::F32 => 0,
             Ty::F64 => 1,
             _ => 2,
         };
-        let choices = [("type", choice), ("split", split.into())];
+        // Rows of a few columns are read in place, along k, or element by element where they are computed.
+        let reads = few.as_ref().map_or(0, |of| if of_few.form & 16 != 0 { 1 } else { 2 * u32::from(of.a.weight() > 0) });
+        let choices = [("type", choice), ("split", split.into()), ("reads", reads)];
         let pieces = if split { device.scratch(&[partial_bytes])? } else { Vec::new() };
         let arrays = [pieces.first().map_or(Array::NONE, Array::piece)];
         // Threads write the outputs in vectors of four alone where the columns are so many.
@@ -247,12 +252,9 @@ impl ProductTask {
                 Work { results: Some(extents[2]), shared_bytes, ..Work::whole(elements, &|_| groups) },
             )
         };
-        if thin {
-            let is_turned = self.m < self.n;
-            let of = if is_turned { self.turned() } else { self.clone() };
-            let params = of.params(split)?;
-            let params = ContractParams { form: params.form | u32::from(is_turned) << 5, ..params };
-            launch(&CONTRACT_THIN, &of, &params, of.m.div_ceil(THREADS) * blocks * of.n.div_ceil(4) * of.batch, 0)?;
+        if let Some(of) = &few {
+            let params = ContractParams { form: of_few.form | u32::from(is_turned) << 5, ..of_few };
+            launch(&CONTRACT_THIN, of, &params, of.m.div_ceil(THREADS) * blocks * of.n.div_ceil(4) * of.batch, 0)?;
         } else if small {
             let tiles = self.m.div_ceil(SMALL) * self.n.div_ceil(SMALL) * self.batch;
             launch(&CONTRACT_SMALL, self, &params, tiles, SMALL * SMALL * bytes)?;
