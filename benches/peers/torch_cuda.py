@@ -76,7 +76,21 @@ def figures():
         taps = numbers(1, 1, k, k)
         yield f"conv2d 8192 x 8192, {k} x {k}", lambda taps=taps, k=k: functional.conv2d(image, taps, padding=k // 2)
     layer, taps = numbers(64, 64, 56, 56), numbers(64, 64, 3, 3)
-    yield "conv2d 64 x 64 x 56 x 56, 3 x 3", lambda: functional.conv2d(layer, taps, padding=1)
+    yield "conv2d 64 x 64 x 56 x 56, 3 x 3", lambda layer=layer, taps=taps: functional.conv2d(layer, taps, padding=1)
+    layer, taps = numbers(83, 64, 56, 56), numbers(64, 64, 3, 3)
+    yield "conv2d 83 x 64 x 56 x 56, 3 x 3", lambda layer=layer, taps=taps: functional.conv2d(layer, taps, padding=1)
+    line = numbers(1, 1, 1 << 24)
+    for k in (17, 129):
+        taps = numbers(1, 1, k)
+        yield f"conv1d 2^24, {k}", lambda taps=taps, k=k: functional.conv1d(line, taps, padding=k // 2)
+    volume, taps3 = numbers(1, 1, 256, 256, 256), numbers(1, 1, 3, 3, 3)
+    yield "conv3d 256 x 256 x 256, 3 x 3 x 3", lambda: functional.conv3d(volume, taps3, padding=1)
+    half, taps4 = numbers(1, 1, 4096, 4096), numbers(1, 1, 4, 4)
+    yield "conv_transpose2d 4096 x 4096, 4 x 4, stride 2", lambda: functional.conv_transpose2d(half, taps4, stride=2, padding=1)
+    images = numbers(4, 4, 1024, 1024)
+    for filters in (1, 8):
+        taps = numbers(filters, 4, 3, 3)
+        yield f"conv2d 4 x 4 x 1024 x 1024 to {filters}, 3 x 3", lambda taps=taps: functional.conv2d(images, taps, padding=1)
     for shape in ((1 << 24,), (4096, 4096)):
         points = torch.view_as_complex(numbers(*shape, 2).contiguous())
         yield f"fft {' x '.join(map(str, shape))}", lambda points=points: torch.fft.fft(points)
@@ -116,6 +130,7 @@ def identity():
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--identity", action="store_true", help="compare bits instead of times")
+    parser.add_argument("--only", default="", metavar="TEXT", help="only figures whose name has this in it")
     asked = parser.parse_args()
     torch.backends.cuda.matmul.allow_tf32 = False
     torch.backends.cudnn.allow_tf32 = False
@@ -124,7 +139,9 @@ def main():
     if asked.identity:
         return 1 if identity() else 0
     for name, call in figures():
-        print(f"{name:40} {microseconds(call):12.1f}")
+        if asked.only not in name:
+            continue
+        print(f"{name:46} {microseconds(call):12.1f}")
     return 0
 
 

@@ -113,6 +113,20 @@ fn dense() -> Vec<Case> {
         case("convolve/3x3", f32, |d, h| {
             square(d, h, |a, n| d.convolve(grid(a, &[n, n]), grid(&a.slice(..9)?, &[3, 3])).same().run().map(drop))
         }),
+        case("convolve/line_17", f32, |d, h| {
+            let x = d.upload(&h.floats)?;
+            d.convolve(grid(&x, &[x.len()]), grid(&x.slice(..17)?, &[17])).same().run().map(drop)
+        }),
+        case("convolve/volume_3x3x3", f32, |d, h| {
+            let (x, n) = (d.upload(&h.floats)?, 1 << (h.n.ilog2() / 3));
+            d.convolve(grid(&x.slice(..n * n * n)?, &[n; 3]), grid(&x.slice(..27)?, &[3; 3])).same().run().map(drop)
+        }),
+        case("convolve/transposed_4x4", f32, |d, h| {
+            square(d, h, |a, n| {
+                let filter = a.slice(..16)?;
+                d.convolve(grid(a, &[n, n]), grid(&filter, &[4, 4])).stride(&[2, 2]).padding(&[1, 1]).transposed().run().map(drop)
+            })
+        }),
         case("convolve/fft_65x65", f32, |d, h| {
             let filter = d.upload(&h.floats.iter().copied().cycle().take(65 * 65).collect::<Vec<_>>())?;
             square(d, h, |a, n| d.fft_convolve(grid(a, &[n, n]), grid(&filter, &[65, 65])).same().run().map(drop))

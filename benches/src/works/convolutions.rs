@@ -23,6 +23,19 @@ pub(super) fn works() -> Vec<Work> {
             let (n, taps) = (s.n, random::<f32>(d, 17, s.seed ^ 1)?);
             one::<f32>(d, s, move |d, x, out| d.convolve(grid(x, &[n]), grid(&taps, &[17])).same().write_to(out))
         }),
+        work("convolve/line_129", DType::F32, 8, |d, s| {
+            let (n, taps) = (s.n, random::<f32>(d, 129, s.seed ^ 1)?);
+            one::<f32>(d, s, move |d, x, out| d.convolve(grid(x, &[n]), grid(&taps, &[129])).same().write_to(out))
+        }),
+        work("convolve/short_lines_9", DType::F32, 8, |d, s| {
+            let (n, taps) = (s.n, random::<f32>(d, 9, s.seed ^ 1)?);
+            one::<f32>(d, s, move |d, x, out| {
+                let lines = grid(x, &[n.min(256)]).batch(n / n.min(256));
+                d.convolve(lines, grid(&taps, &[9])).same().write_to(out)
+            })
+        }),
+        work("convolve/channels_4_to_1", DType::F32, 5, |d, s| channels(d, s, 4, 1)),
+        work("convolve/channels_4_to_8", DType::F32, 12, |d, s| channels(d, s, 4, 8)),
         work("convolve/volume_3x3x3", DType::F32, 8, |d, s| {
             let (side, taps) = (cube(s.n), random::<f32>(d, 27, s.seed ^ 1)?);
             let x = random::<f32>(d, s.n * s.copies, s.seed)?;
@@ -60,6 +73,19 @@ fn plane(d: &Device, s: &Shape, taps: u64) -> Result<Ready> {
     let (side, filter) = (s.n.isqrt(), random::<f32>(d, taps * taps, s.seed ^ 1)?);
     one::<f32>(d, s, move |d, x, out| {
         d.convolve(grid(&x.slice(..side * side)?, &[side; 2]), grid(&filter, &[taps; 2])).same().write_to(out)
+    })
+}
+
+/// Images of several channels, as many as there are elements for, by filters of 3 x 3.
+fn channels(d: &Device, s: &Shape, channels: u64, filters: u64) -> Result<Ready> {
+    let side = (s.n / channels).isqrt().clamp(1, 1024);
+    let batch = (s.n / (channels * side * side)).max(1);
+    let filter = random::<f32>(d, filters * channels * 9, s.seed ^ 1)?;
+    let x = random::<f32>(d, s.n * s.copies + channels, s.seed)?;
+    into(d, s, x, batch * filters * side * side, move |d, x, out: &Buffer<Device, f32>| {
+        let image = x.slice(..batch * channels * side * side)?;
+        let image = grid(&image, &[side; 2]).channels(channels).batch(batch);
+        d.convolve(image, grid(&filter, &[3; 2]).channels(channels).batch(filters)).same().write_to(out)
     })
 }
 

@@ -61,13 +61,21 @@ const LAYERS: [Layer; 9] = [
     Layer { batch: 1, channels: 70, image: &[12, 13], filters: 20, groups: 1, taps: &[3, 3] },
 ];
 
-fn plain<B: Target, T: Element<Reg: Factor>>(c: &mut Cases<B>, fill: Fill, layer: Layer, quick: bool) {
-    let case = c.add(format!("convolve/plain/{}/{}/{}", T::DTYPE, fill.name(), layer.name()), move |d| {
+/// A layer as it is.
+fn layer_of<'a, B: Target, T: Element<Reg: Factor>>(c: &'a mut Cases<B>, kind: &str, fill: Fill, layer: Layer) -> &'a mut Case<B> {
+    let case = c.add(format!("convolve/{kind}/{}/{}/{}", T::DTYPE, fill.name(), layer.name()), move |d| {
         let (image, filter) = layer.operands::<B, T>(d, fill)?;
-        d.convolve(layer.image(&image), layer.filter(&filter)).run()
+        d.convolve(layer.image(&image), layer.filter(&filter)).groups(layer.groups).run()
     });
-    let case = if T::DTYPE.size_bytes() == 8 { case.needs(&[T::DTYPE]) } else { case };
-    case.quick = quick;
+    if T::DTYPE.size_bytes() == 8 { case.needs(&[T::DTYPE]) } else { case }
+}
+
+fn plain<B: Target, T: Element<Reg: Factor>>(c: &mut Cases<B>, fill: Fill, layer: Layer, quick: bool) {
+    layer_of::<B, T>(c, "plain", fill, layer).quick = quick;
+}
+
+fn plain_of_groups<B: Target, T: Element<Reg: Factor>>(c: &mut Cases<B>, fill: Fill, layer: Layer, quick: bool) {
+    layer_of::<B, T>(c, "groups", fill, layer).quick = quick;
 }
 
 pub(super) fn cases<B: Target>(c: &mut Cases<B>) {
@@ -166,11 +174,11 @@ fn long_lines<B: Target>(c: &mut Cases<B>) {
     ];
     for (k, layer) in layers.into_iter().enumerate() {
         for fill in Fill::ALL {
-            plain_of_groups::<B, f32>(c, fill, layer).quick = fill == Fill::Bits && k == 1;
+            plain_of_groups::<B, f32>(c, fill, layer, fill == Fill::Bits && k == 1);
         }
-        plain_of_groups::<B, f64>(c, Fill::Plain, layer).needs(&[DType::F64]).quick = k == 4;
-        plain_of_groups::<B, i32>(c, Fill::Bits, layer).quick = false;
-        plain_of_groups::<B, u8>(c, Fill::Bits, layer).quick = k == 6;
+        plain_of_groups::<B, f64>(c, Fill::Plain, layer, k == 4);
+        plain_of_groups::<B, i32>(c, Fill::Bits, layer, false);
+        plain_of_groups::<B, u8>(c, Fill::Bits, layer, k == 6);
     }
     for layer in [layers[1], layers[3], layers[7]] {
         for border in Border::ALL {
@@ -187,7 +195,7 @@ fn long_lines<B: Target>(c: &mut Cases<B>) {
 }
 
 /// Volumes and images of several channels by few filters, whose sums go over slices: borders along each axis, ends of blocks within slices and between them,
-/// one more filter than the kernel takes.
+/// with as many tiles and with fewer, as many filters as the kernel takes and one more.
 fn slices<B: Target>(c: &mut Cases<B>) {
     let of = |batch, groups, [inputs, outputs]: [u64; 2], image, taps| Layer {
         batch,
@@ -206,18 +214,25 @@ fn slices<B: Target>(c: &mut Cases<B>) {
         of(1, 1, [70, 2], &[8, 70], &[3, 3]),
         of(1, 1, [40, 1], &[20, 140], &[4, 8]),
         of(1, 1, [1, 1], &[6, 40, 100], &[5, 12, 33]),
-        // As many turns of loops as an adapter may have, and more.
+        // Terms that are more than an adapter's loops have turns.
         of(1, 1, [600, 1], &[4, 64], &[1, 1]),
         of(1, 1, [428, 1], &[4, 66], &[1, 3]),
         of(1, 1, [2048, 1], &[4, 64], &[1, 1]),
         of(3, 1, [5, 2], &[1200], &[9]),
+        of(2, 1, [4, 16], &[9, 80], &[3, 5]),
+        of(2, 1, [4, 17], &[9, 80], &[3, 5]),
+        of(3, 1, [5, 9], &[9, 80], &[3, 5]),
+        // Blocks end in a row of taps, and with one, and there is a tile to each slice.
+        of(36, 1, [70, 2], &[6, 66], &[3, 3]),
+        of(40, 1, [40, 1], &[7, 71], &[4, 8]),
+        of(2, 1, [1, 1], &[6, 40, 100], &[5, 12, 33]),
     ];
     for (k, layer) in layers.into_iter().enumerate() {
         for fill in Fill::ALL {
-            plain_of_groups::<B, f32>(c, fill, layer).quick = fill == Fill::Bits && k < 2;
+            plain_of_groups::<B, f32>(c, fill, layer, fill == Fill::Bits && k < 2);
         }
-        plain_of_groups::<B, f64>(c, Fill::Plain, layer).needs(&[DType::F64]).quick = k == 5;
-        plain_of_groups::<B, i32>(c, Fill::Bits, layer).quick = false;
+        plain_of_groups::<B, f64>(c, Fill::Plain, layer, k == 5);
+        plain_of_groups::<B, i32>(c, Fill::Bits, layer, false);
     }
     for layer in [layers[0], layers[1], layers[5]] {
         for border in Border::ALL {
@@ -231,14 +246,6 @@ fn slices<B: Target>(c: &mut Cases<B>) {
             .quick &= border == Border::Wrap;
         }
     }
-}
-
-/// A layer of groups as it is.
-fn plain_of_groups<B: Target, T: Element<Reg: Factor>>(c: &mut Cases<B>, fill: Fill, layer: Layer) -> &mut Case<B> {
-    c.add(format!("convolve/groups/{}/{}/{}", T::DTYPE, fill.name(), layer.name()), move |d| {
-        let (image, filter) = layer.operands::<B, T>(d, fill)?;
-        d.convolve(layer.image(&image), layer.filter(&filter)).groups(layer.groups).run()
-    })
 }
 
 /// Strides, dilations, groups, flips, the order of one chain, views and operators as operands.
@@ -331,6 +338,52 @@ fn channels<B: Target>(c: &mut Cases<B>) {
     });
 }
 
+/// A layer's transpose, whose filters are the channels of the image and whose channels are those of a filter.
+fn spread<'a, B: Target, T: Element<Reg: Factor>>(
+    c: &'a mut Cases<B>,
+    fill: Fill,
+    of: Layer,
+    stride: &'static [u64],
+    padding: &'static [u64],
+) -> &'a mut Case<B> {
+    let case = c.add(format!("convolve/spread/{}/{}/{}", T::DTYPE, fill.name(), of.name()), move |d| {
+        let (image, filter) = of.operands::<B, T>(d, fill)?;
+        let filter = grid(&filter, of.taps).channels(of.filters / of.groups).batch(of.channels);
+        d.convolve(of.image(&image), filter).groups(of.groups).stride(stride).padding(padding).transposed().run()
+    });
+    if T::DTYPE.size_bytes() == 8 { case.needs(&[T::DTYPE]) } else { case }
+}
+
+/// Few filters to results of many columns, or long lines: planes with zeros between their elements.
+fn spreads<B: Target>(c: &mut Cases<B>) {
+    let layer = |batch, channels, image, filters, groups, taps| Layer { batch, channels, image, filters, groups, taps };
+    let layers: [(Layer, &[u64], &[u64]); 7] = [
+        (layer(1, 1, &[23, 71], 1, 1, &[4, 4]), &[2, 2], &[1, 1]),
+        (layer(2, 3, &[5, 33], 2, 1, &[3, 5]), &[3, 2], &[0, 2]),
+        (layer(1, 4, &[40, 64], 4, 2, &[2, 2]), &[2, 2], &[0, 0]),
+        (layer(1, 2, &[4, 6, 31], 1, 1, &[3, 3, 3]), &[2, 1, 3], &[1, 0, 2]),
+        (layer(1, 1, &[9, 90], 8, 1, &[3, 3]), &[1, 1], &[1, 1]),
+        (layer(3, 2, &[700], 2, 1, &[5]), &[2], &[1]),
+        (layer(70, 1, &[30], 1, 1, &[6]), &[4], &[1]),
+    ];
+    for (k, (of, stride, padding)) in layers.into_iter().enumerate() {
+        for fill in Fill::ALL {
+            spread::<B, f32>(c, fill, of, stride, padding).quick = fill == Fill::Bits && k % 2 == 0;
+        }
+        spread::<B, f64>(c, Fill::Plain, of, stride, padding).quick = k == 1;
+        spread::<B, i32>(c, Fill::Bits, of, stride, padding).quick = false;
+        spread::<B, u8>(c, Fill::Bits, of, stride, padding).quick = k == 5;
+    }
+    c.add("convolve/transposed/fused", move |d| {
+        let (of, stride, padding) = layers[0];
+        let (image, filter) = of.operands::<B, f32>(d, Fill::Plain)?;
+        let call = d.convolve(of.image(image.reversed().map(|x| x + 1.0)), of.filter(filter.reversed())).stride(stride).padding(padding);
+        let extents = call.clone().transposed().extents()?;
+        let to = extents.iter().map(|n| n + 1).collect::<Vec<_>>();
+        Ok((call.clone().transposed().run()?, call.transposed_to(&to).flipped().finish(|x| x.max(0.0)).run()?))
+    });
+}
+
 fn transposes<B: Target>(c: &mut Cases<B>) {
     for (groups, stride, dilation) in [(1, [1, 1], [1, 1]), (1, [2, 3], [1, 2]), (2, [3, 2], [2, 1])] {
         let [a, b] = [stride, dilation].map(|of| format!("{}x{}", of[0], of[1]));
@@ -348,6 +401,7 @@ fn transposes<B: Target>(c: &mut Cases<B>) {
             Ok((call().transposed().run()?, padded.clone().transposed().flipped().run()?, padded.transposed_to(&to).run()?))
         });
     }
+    spreads(c);
     c.add("convolve/transposed/signal", |d| {
         let (x, filter) = (input::<B, i16>(d, Fill::Bits, 40, "image")?, input::<B, i16>(d, Fill::Bits, 7, "filter")?);
         d.convolve(grid(&x, &[40]), grid(&filter, &[7])).stride(&[3]).transposed().run()

@@ -144,6 +144,8 @@ fn layers() -> Vec<Layer> {
         Layer { padding: vec![2, 1, 3], border: Border::Mirror, ..Layer::plain(&[5, 9, 70], &[3, 4, 5]) },
         Layer { padding: vec![1, 0, 2], ..channels(2, 4, 6, 2, Layer::plain(&[3, 5, 66], &[2, 2, 3])) },
         channels(1, 30, 3, 1, Layer::plain(&[8, 72], &[4, 5])),
+        channels(10, 30, 3, 1, Layer::plain(&[8, 72], &[4, 5])),
+        channels(2, 4, 16, 1, Layer::plain(&[7, 68], &[3, 3])),
         Layer { padding: vec![20], border: Border::Mirror, ..Layer::plain(&[1100], &[130]) },
         Layer { padding: vec![390], border: Border::Wrap, ..Layer::plain(&[1300], &[384]) },
         channels(3, 2, 2, 2, Layer::plain(&[2100], &[50])),
@@ -302,6 +304,8 @@ fn a_transposed_convolution_takes_results_back_to_the_image() {
             (4, 5, 4, 2, 9, 3),
             (1, 1, 5, 1, 0, 4),
             (9, 2, 1, 4, 6, 0),
+            (600, 4, 2, 1, 1, 0),
+            (301, 9, 4, 1, 3, 2),
         ] {
             let (y, w) = (whole(n, 5, byte), whole(taps, 6, tap));
             let out = (n - 1) * stride + dilation * (taps - 1) + 1 - 2 * padding + more;
@@ -311,27 +315,33 @@ fn a_transposed_convolution_takes_results_back_to_the_image() {
             let expected = scattered(&y, &w, [n, taps, out], [stride, dilation, padding]);
             assert_eq!(call.run().unwrap().read_blocking().unwrap(), expected, "{n} {taps} {stride} {dilation} {padding}");
         }
-        // Floats: the convolution of the image with zeros between its elements and around, by flipped filters.
-        let (channels, filters, size, taps) = (3u64, 4u64, [5u64, 6u64], [3u64, 2u64]);
-        let (x, w) = (uniform(2 * filters * elements(&size), 7), uniform(filters * channels * elements(&taps), 8));
-        let wide = [size[0] * 2 - 1, size[1] * 3 - 2];
-        let mut spread = vec![0.0f32; (2 * filters * elements(&wide)) as usize];
-        for (i, &value) in x.iter().enumerate() {
-            let (plane, row, column) = (i as u64 / elements(&size), i as u64 / size[1] % size[0], i as u64 % size[1]);
-            spread[((plane * wide[0] + 2 * row) * wide[1] + 3 * column) as usize] = value;
+        for (channels, filters, size) in [(3, 4, [5, 6]), (2, 3, [7, 40]), (1, 1, [30, 43])] {
+            transposed_floats(d, channels, filters, size);
         }
-        // The filters of the other direction: channels and filters change places.
-        let at = |o: u64, c: u64, t: u64| w[((c * channels + o) * elements(&taps) + t) as usize];
-        let turned: Vec<f32> = (0..channels)
-            .flat_map(|o| (0..filters).flat_map(move |c| (0..elements(&taps)).map(move |t| (o, c, t))))
-            .map(|(o, c, t)| at(o, c, t))
-            .collect();
-        let [a, b, spread, turned] = [&x, &w, &spread, &turned].map(|of| d.upload(of).unwrap());
-        let call = d.convolve(grid(&a, &size).channels(filters).batch(2), grid(&b, &taps).channels(channels).batch(filters));
-        let found = bits(&call.stride(&[2, 3]).padding(&[1, 0]).transposed().run().unwrap());
-        let call = d.convolve(grid(&spread, &wide).channels(filters).batch(2), grid(&turned, &taps).channels(filters).batch(channels));
-        assert_eq!(found, bits(&call.flipped().padding(&[1, 1]).run().unwrap()));
     });
+}
+
+/// Of floats the transpose is the convolution of the image with zeros between its elements and around, by flipped filters.
+fn transposed_floats(d: &Device, channels: u64, filters: u64, size: [u64; 2]) {
+    let taps = [3u64, 2u64];
+    let (x, w) = (uniform(2 * filters * elements(&size), 7), uniform(filters * channels * elements(&taps), 8));
+    let wide = [size[0] * 2 - 1, size[1] * 3 - 2];
+    let mut spread = vec![0.0f32; (2 * filters * elements(&wide)) as usize];
+    for (i, &value) in x.iter().enumerate() {
+        let (plane, row, column) = (i as u64 / elements(&size), i as u64 / size[1] % size[0], i as u64 % size[1]);
+        spread[((plane * wide[0] + 2 * row) * wide[1] + 3 * column) as usize] = value;
+    }
+    // The filters of the other direction: channels and filters change places.
+    let at = |o: u64, c: u64, t: u64| w[((c * channels + o) * elements(&taps) + t) as usize];
+    let turned: Vec<f32> = (0..channels)
+        .flat_map(|o| (0..filters).flat_map(move |c| (0..elements(&taps)).map(move |t| (o, c, t))))
+        .map(|(o, c, t)| at(o, c, t))
+        .collect();
+    let [a, b, spread, turned] = [&x, &w, &spread, &turned].map(|of| d.upload(of).unwrap());
+    let call = d.convolve(grid(&a, &size).channels(filters).batch(2), grid(&b, &taps).channels(channels).batch(filters));
+    let found = bits(&call.stride(&[2, 3]).padding(&[1, 0]).transposed().run().unwrap());
+    let call = d.convolve(grid(&spread, &wide).channels(filters).batch(2), grid(&turned, &taps).channels(filters).batch(channels));
+    assert_eq!(found, bits(&call.flipped().padding(&[1, 1]).run().unwrap()));
 }
 
 #[test]

@@ -136,7 +136,7 @@ kernel_params! {
         taps_z: u32,
         /// Planes that the first window begins before the first one.
         before_z: u32,
-        /// Rows of a filter, by themselves.
+        /// Rows of a filter, for WGSL: the upper half of `taps`.
         taps_y: u32,
         /// Whether results are stored in vectors of four, which are whole rows.
         form: u32,

@@ -47,12 +47,13 @@ const PATTERN: &str = "convolve";
 /// all windows together are at most 2^32, and so are those of the image, but where a kernel of its own computes planes.
 ///
 /// It has the same bits: a tile of a plane goes to shared memory with what lies around it, slice by slice of the channels and planes that a filter looks at. It
-/// takes images and volumes by at most 8 filters a group, of at least 4 x 64 results a plane, by rows and columns of at most 33 taps; lines of at least 1024
-/// results of at most 384 terms, and batches of shorter ones by one filter. Strides and dilations are 1, and terms about 2000 at most. All others are products
-/// whose right operand computes which element of the image it reads; on CUDA images of `f32` with zeros around them, by more than 8 filters of at most 64 taps
-/// a channel, are read by steps along their axes instead.
+/// takes images and volumes by at most 8 filters a group (16, of at most 4 slices), of at least 4 x 64 results a plane, by rows and columns of at most 33 taps;
+/// lines of at least 1024 results of at most 384 terms, and batches of shorter ones by one filter; sums of many slices where there are as many tiles. Strides
+/// and dilations are 1, but for a transposed convolution's stride, whose zeros are stored first. All others are products whose right operand computes which
+/// element of the image it reads; on CUDA images of `f32` with zeros around them, by more filters of at most 64 taps a channel, are read by steps along their
+/// axes instead.
 ///
-/// Work O(batch * filters * windows * channels of a group * taps). Scratch: that of the product.
+/// Work O(batch * filters * windows * channels of a group * taps). Scratch: that of the product, and a transposed convolution's image with its zeros.
 ///
 /// Source: Kirk and Hwu, *Programming Massively Parallel Processors*, chapters 7 and 16; Ansorge, *Programming in Parallel with CUDA*, chapter 4; Chellapilla,
 /// Puri and Simard, *High performance convolutional neural networks for document processing* (2006), for the product.

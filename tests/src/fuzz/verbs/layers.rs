@@ -83,7 +83,8 @@ fn numbers(r: &mut Random) -> Trial {
             // Or volumes, and several channels, by few filters.
             if r.chance(50) {
                 axes.insert(0, Axis { n: 1 + r.below(4), taps: 1 + r.below(3), ..axes[0] });
-                channels = [1 + r.below(4), 1 + r.below(3)];
+                let most = r.pick(&[3, 3, 17]);
+                channels = [1 + r.below(4), 1 + r.below(most)];
             }
         }
         // Planes by filters of more terms than a block has.
@@ -117,7 +118,13 @@ fn numbers(r: &mut Random) -> Trial {
         }
     }
     for axis in &mut axes {
-        let step = |r: &mut Random| if (3..10).contains(&kind) && r.chance(35) { 1 + r.below(3) } else { 1 };
+        // Of transposed planes and lines, zeros between elements.
+        let percent = match kind {
+            2 => 0,
+            3..10 => 35,
+            _ => 15,
+        };
+        let step = |r: &mut Random| if r.chance(percent) { 1 + r.below(3) } else { 1 };
         (axis.stride, axis.dilation) = (step(r), step(r));
         axis.padding = if r.chance(50) { [r.below(4), r.below(4)] } else { [r.below(3); 2] };
         axis.more = r.below(3);

@@ -273,9 +273,11 @@ where
         let filter = self.filters(&of)?;
         // The kernel of planes has chains, and sees all of them at once.
         let results = of.windows().saturating_mul(of.batch).saturating_mul(of.groups).saturating_mul(of.channels[1]);
-        let longest = self.image.elements().max(results);
+        let spread = of.spread().map_or(0, |spread| spread.elements().unwrap_or(u64::MAX));
+        let longest = self.image.elements().max(results).max(spread);
         let room = device.caps().max_binding_bytes / T::DTYPE.size_bytes();
-        let Some((axes, images)) = of.planes().filter(|_| !self.product.is_fixed() && longest <= room - room / 256) else {
+        let planes = of.planes(device.caps().loop_turns).filter(|_| !self.product.is_fixed() && longest <= room - room / 256);
+        let Some((axes, images)) = planes else {
             let elements = Elsewhere::new(device, PATTERN, &self.image.input, |x| x)?;
             self.image.check_length("elements of the image", elements.len)?;
             let image = elsewhere(&elements, of.elements()?, |i| of.element(i))?;
@@ -295,17 +297,20 @@ where
                 None => Ok(()),
             };
         };
+        let enqueue = |(product, leaves, outs): (ProductTask, Vec<_>, Vec<_>)| {
+            let task = ConvolutionTask { product, axes, border: of.border, images, groups: of.groups, channels: of.channels };
+            device.run(&task, &leaves, &outs)
+        };
         let image = Operand::traced(device, PATTERN, &self.image.input, |x| x)?;
         self.image.check_length("elements of the image", image.len()?)?;
-        let product = product_of(self.product, &of, &image, &filter);
-        let product = product.reading(self.filter.elements(), self.image.elements());
-        match product.described(out)? {
-            Some((product, leaves, outs)) => {
-                let task = ConvolutionTask { product, axes, border: of.border, images, groups: of.groups, channels: of.channels };
-                device.run(&task, &leaves, &outs)
-            }
-            None => Ok(()),
-        }
+        let product = product_of(self.product, &of, &image, &filter).reading(self.filter.elements(), self.image.elements());
+        let checked = product.described(out)?;
+        let Some(spread) = of.spread() else { return checked.map_or(Ok(()), enqueue) };
+        // Zeros between elements are stored, so that plain and transposed convolutions have one kernel.
+        let stored = device.map(&windows_of(device, &self.image, &spread)?, |x| x)?;
+        let image = Operand::traced(device, PATTERN, &&stored, |x| x)?;
+        let product = product_of(product, &of, &image, &filter).reading(self.filter.elements(), stored.len());
+        product.described(out)?.map_or(Ok(()), enqueue)
     }
 
     /// The filters as the matrices of a product.
@@ -324,8 +329,8 @@ where
 }
 
 /// The product that a convolution is.
-fn product_of<'d, 'o, B: Backend, T, A, F>(
-    product: ProductCall<'d, B, (), (), T, A, F>,
+fn product_of<'d, 'o, B: Backend, L, R, T, A, F>(
+    product: ProductCall<'d, B, L, R, T, A, F>,
     of: &Geometry,
     image: &'o Operand<B, T>,
     filter: &'o Operand<B, T>,

@@ -13,10 +13,11 @@ const MAX_POSITIONS: u64 = 1 << 31;
 const MIN_ROWS: u64 = 4;
 /// Results of a row likewise.
 const MIN_COLUMNS: u64 = 64;
-/// Filters of a group up to which they have it: from then on products use an element of the image often enough.
-const MAX_FILTERS: u64 = 8;
-/// Turns of an invocation's loops up to which they have it, as some adapters end them after 65,535: what four rows of taps at most take, and a term.
-const MAX_TURNS: u64 = 60_000;
+/// Filters of a group up to which they have it, of many slices and of few: from then on products use an element of the image often enough.
+const MAX_FILTERS: [u64; 2] = [8, 16];
+/// Slices that are few: one after the other they take no longer than what a product does beside its sums.
+const FEW_SLICES: u64 = 4;
+/// Turns of an invocation's loops: for four rows of taps at most, and for a term.
 const TURNS: [u64; 2] = [80, 20];
 /// Results from which on a line has it.
 const MIN_LINE: u64 = 1024;
@@ -178,24 +179,38 @@ impl Geometry {
 
     /// Axes and images where a kernel of its own computes planes: for few filters, whose windows are side by side and no larger than a tile has room for. Narrow
     /// planes leave most of its threads nothing to do; lines of one channel by one filter are the rows of a plane, and long ones are planes by themselves.
-    pub(super) fn planes(&self) -> Option<([WindowAxis; MAX_AXES], u64)> {
-        let [z, y, x] = self.axes;
-        let is_plain = |axis: &WindowAxis| (axis.stride, axis.dilation, axis.spacing) == (1, 1, 1) && axis.before >= 0;
-        let slabs = self.channels[0].saturating_mul(z.taps).saturating_mul(y.taps.div_ceil(4));
+    /// Elements that are apart are side by side with zeros between them. Devices that end loops by themselves leave long sums to products.
+    pub(super) fn planes(&self, loop_turns: Option<u64>) -> Option<([WindowAxis; MAX_AXES], u64)> {
+        let axes = self.axes.map(|axis| WindowAxis { n: axis.reach(), spacing: 1, ..axis });
+        let [z, y, x] = axes;
+        let is_plain = |axis: &WindowAxis| (axis.stride, axis.dilation) == (1, 1) && axis.before >= 0;
+        let slices = self.channels[0].saturating_mul(z.taps);
+        let slabs = slices.saturating_mul(y.taps.div_ceil(4));
         let turns = slabs.saturating_mul(TURNS[0]).saturating_add(self.terms().saturating_mul(TURNS[1]));
-        if self.is_transposed || self.channels[1] > MAX_FILTERS || turns > MAX_TURNS || !self.axes.iter().all(is_plain) {
+        let is_long = loop_turns.is_some_and(|limit| turns > 7 * limit);
+        // Sums of many slices need as many tiles, or most of the device waits for a few.
+        let are_few = slices <= FEW_SLICES;
+        let tiles = ConvolutionTask::tiles(&axes, self.channels[1]).saturating_mul(self.batch).saturating_mul(self.groups);
+        let is_wide = self.channels[1] <= MAX_FILTERS[usize::from(are_few)] && (are_few || slices <= tiles);
+        if !is_wide || is_long || !axes.iter().all(is_plain) {
             return None;
         }
         let is_small = y.taps <= MAX_TAPS && x.taps <= MAX_TAPS && x.out >= MIN_COLUMNS;
-        if ConvolutionTask::is_line(&self.axes) {
+        if ConvolutionTask::is_line(&axes) {
             if x.out >= MIN_LINE && self.terms() <= MAX_LINE_TERMS {
-                return Some((self.axes, self.batch));
+                return Some((axes, self.batch));
             }
             let rows = WindowAxis { n: self.batch, out: self.batch, ..y };
             let is_plane = self.groups == 1 && self.channels == [1, 1] && self.batch >= MIN_ROWS;
             return (is_small && is_plane).then_some(([z, rows, x], 1));
         }
-        (is_small && y.out >= MIN_ROWS).then_some((self.axes, self.batch))
+        (is_small && y.out >= MIN_ROWS).then_some((axes, self.batch))
+    }
+
+    /// Images whose elements are apart with the zeros between them, as the windows of one tap that have their elements.
+    pub(super) fn spread(&self) -> Option<Self> {
+        let of_one = |axis: WindowAxis| WindowAxis { taps: 1, out: axis.reach(), stride: 1, dilation: 1, before: 0, ..axis };
+        self.axes.iter().any(|axis| axis.spacing > 1).then(|| Self { axes: self.axes.map(of_one), ..*self })
     }
 
     /// Tests whether a kernel finds the elements of windows by steps along their axes: beyond images they read zeros, or nothing.
@@ -346,6 +361,11 @@ impl Span {
 }
 
 impl WindowAxis {
+    /// Positions from the first element to the last.
+    fn reach(&self) -> u64 {
+        (self.n - 1) * self.spacing + 1
+    }
+
     /// The element at a window's tap, by the border's rule; `None` is 0. Beside it whether there is one, where it may lack.
     fn element(&self, border: Border, out: Option<Expr<u32>>, tap: Option<Expr<u32>>) -> (Option<Expr<u32>>, Option<Expr<bool>>) {
         let Self { n, taps, out: windows, stride, dilation, before, spacing } = *self;
@@ -363,7 +383,7 @@ impl WindowAxis {
         match border {
             Border::Zero => {
                 let at = moved(-before).unwrap_or_else(|| lit(0u32));
-                let within = (!inside).then(|| at.lt(((n - 1) * spacing + 1) as u32));
+                let within = (!inside).then(|| at.lt(self.reach() as u32));
                 let on = (spacing > 1).then(|| remainder(at, spacing).eq(0));
                 let there = match (within, on) {
                     (Some(a), Some(b)) => Some(a & b),

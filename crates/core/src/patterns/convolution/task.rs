@@ -56,6 +56,12 @@ impl ConvolutionTask {
         [self.filters() * self.terms(), inputs * all(|axis| axis.n), outputs * all(|axis| axis.out)]
     }
 
+    /// Tiles of 32-bit results of images of one channel by so many filters.
+    pub(super) fn tiles([z, y, x]: &[WindowAxis; 3], filters: u64) -> u64 {
+        let [rows, columns] = TILES[0];
+        filters.saturating_mul(z.out).saturating_mul(y.out.div_ceil(rows)).saturating_mul(x.out.div_ceil(columns))
+    }
+
     /// Whether images are single rows.
     pub(super) fn is_line(axes: &[WindowAxis; 3]) -> bool {
         axes[..2].iter().all(|axis| (axis.n, axis.taps, axis.out) == (1, 1, 1))
