@@ -49,3 +49,29 @@ fn atomics_of_workgroups_are_set_before_they_are_used() {
     }
     assert!(found > 15, "{found} atomics");
 }
+
+/// Functions of WGSL that no adapter is asked about when it is opened, neither as an operation of operators nor as one of kernels (`probe/checks.rs` of the wgpu
+/// backend). What is not here either has no numbers in it, or is asked.
+const NOT_ASKED: &str = "acos acosh asin asinh atan atanh atan2 ceil cos cosh cross degrees determinant distance dot dot4U8Packed exp exp2 faceForward \
+    firstLeadingBit fract frexp ldexp length log log2 mix modf normalize pow quantizeToF16 radians reflect refract saturate sign sin sinh smoothstep tan \
+    tanh transpose pack2x16float unpack2x16float";
+
+#[test]
+fn texts_call_no_function_that_no_adapter_is_asked_about() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    for entry in fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()) {
+        if entry.extension().is_none_or(|extension| extension != "wgsl") {
+            continue;
+        }
+        let text = fs::read_to_string(&entry).unwrap();
+        let code: String = text.lines().map(|line| line.split("//").next().unwrap_or_default()).collect::<Vec<_>>().join("\n");
+        for name in NOT_ASKED.split_whitespace() {
+            let call = format!("{name}(");
+            for (at, _) in code.match_indices(&call) {
+                let before = &code[..at];
+                let is_part = before.ends_with(|c: char| c.is_alphanumeric() || c == '_');
+                assert!(is_part || before.ends_with("fn "), "{}: `{name}`", entry.display());
+            }
+        }
+    }
+}

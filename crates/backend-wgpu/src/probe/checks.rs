@@ -1,5 +1,5 @@
 //! Facts about 32-bit arithmetic that choose an implementation: a WGSL expression beside the Rust that defines it. What the contract stands on is asked
-//! by [`super::operations`].
+//! by [`super::operations`], but for what the library's own kernels take from WGSL and operators do not: functions of bits, and vectors of four.
 //!
 //! In WGSL, `a`, `b`, `c` are floats, and `zero` a zero. Everything comes from a buffer, so nothing can be folded at compile time.
 
@@ -33,6 +33,8 @@ pub(crate) const FMA: &str = "fma(a, b, c)";
 pub(crate) const NAN_TEST: &str = "a != a";
 pub(crate) const ZEROS: [&str; 3] = ["a + 0", "0 - a", "a * 0"];
 pub(crate) const CONTRACTED: &str = "a * b + c";
+/// What no kernel of the library could do without: the first of these in the table, and all behind it.
+pub(crate) const OWN: &str = "countTrailingZeros(x)";
 
 macro_rules! table {
     ($($name:literal, $wgsl:literal, |$x:pat_param, $y:pat_param, $z:pat_param| $expect:expr;)*) => {
@@ -67,7 +69,55 @@ pub(crate) const TABLE: &[Check] = table! {
     "a != b", "select(0u, 1u, a != b)", |x, y, _| truth(f(x) != f(y));
     "min(a, b)", "bitcast<u32>(min(a, b))", |x, y, _| ordered(x, y).then(|| canon(f(x).min(f(y))));
     "max(a, b)", "bitcast<u32>(max(a, b))", |x, y, _| ordered(x, y).then(|| canon(f(x).max(f(y))));
+    "countTrailingZeros(x)", "countTrailingZeros(x)", |x, _, _| Some(x.trailing_zeros());
+    "countTrailingZeros(x << y)", "countTrailingZeros(x << (y & 31u))", |x, y, _| Some((x << (y & 31)).trailing_zeros());
+    "firstTrailingBit(x << y)", "firstTrailingBit(x << (y & 31u))", |x, y, _| Some(match x << (y & 31) {
+        0 => u32::MAX,
+        bits => bits.trailing_zeros(),
+    });
+    "extractBits(x, y, z)", "extractBits(x, y & 31u, min(z & 31u, 32u - (y & 31u)))", |x, y, z| {
+        let kept = (z & 31).min(32 - (y & 31));
+        Some(x >> (y & 31) & ((1 << kept) - 1))
+    };
+    "insertBits(x, y, z)", "insertBits(x, y, z & 15u, (z >> 4u) & 15u)", |x, y, z| {
+        let kept = ((1 << (z >> 4 & 15)) - 1) << (z & 15);
+        Some((x & !kept) | (y << (z & 15) & kept))
+    };
+    "clamp(x, y, z)", "bitcast<u32>(clamp(i32(x), min(i32(y), i32(z)), max(i32(y), i32(z))))", |x, y, z| {
+        let [x, y, z] = [x, y, z].map(|word| word as i32);
+        Some(x.clamp(y.min(z), y.max(z)) as u32)
+    };
+    "dot4I8Packed(x, y)", "bitcast<u32>(dot4I8Packed(x, y))", |x, y, _| {
+        let products = x.to_le_bytes().into_iter().zip(y.to_le_bytes()).map(|(p, q)| i32::from(p as i8) * i32::from(q as i8));
+        Some(products.sum::<i32>() as u32)
+    };
+    "min of fours", "mixed(min(vec4<u32>(x, y, z, x ^ y), vec4<u32>(y, z, x, z)))", |x, y, z| {
+        Some(mixed([x.min(y), y.min(z), z.min(x), (x ^ y).min(z)]))
+    };
+    "max of fours", "mixed(max(vec4<u32>(x, y, z, x ^ y), vec4<u32>(y, z, x, z)))", |x, y, z| {
+        Some(mixed([x.max(y), y.max(z), z.max(x), (x ^ y).max(z)]))
+    };
+    "x < y of fours", "mixed(select(vec4<u32>(x, y, z, 1u), vec4<u32>(y, z, x, 2u), vec4<u32>(x, y, z, x) < vec4<u32>(y, z, x, z)))",
+        |x, y, z| Some(mixed([x.max(y), y.max(z), z.max(x), if x < z { 2 } else { 1 }]));
+    "any of fours", "select(0u, 1u, any(vec4<u32>(x, y, z, x) < vec4<u32>(y, z, x, z)))", |x, y, z| truth(x < y || y < z || z < x || x < z);
+    "all of fours", "select(0u, 1u, all(vec4<u32>(x, y, z, x) <= vec4<u32>(y, y, y, z)))", |x, y, z| truth(x <= y && z <= y && x <= z);
+    "shifts of fours", "mixed((vec4<u32>(x, y, z, x ^ y) << vec4<u32>(1u)) - vec4<u32>(2u))", |x, y, z| {
+        Some(mixed([x, y, z, x ^ y].map(|word| (word << 1).wrapping_sub(2))))
+    };
 };
+
+/// What the function of this name in [`FUNCTIONS`] makes of four words.
+fn mixed(words: [u32; 4]) -> u32 {
+    words.iter().fold(0, |all, &word| (all.rotate_left(7)) ^ word)
+}
+
+const FUNCTIONS: &str = "fn mixed(v: vec4<u32>) -> u32 {
+    var all = v.x;
+    all = ((all << 7u) | (all >> 25u)) ^ v.y;
+    all = ((all << 7u) | (all >> 25u)) ^ v.z;
+    return ((all << 7u) | (all >> 25u)) ^ v.w;
+}
+";
 
 /// The kernel that evaluates the table on every triple.
 pub(crate) fn wgsl() -> String {
@@ -76,7 +126,7 @@ pub(crate) fn wgsl() -> String {
     for (check, at) in TABLE.iter().zip(0..) {
         let _ = writeln!(body, "    results[base + {at}u] = {};", check.wgsl);
     }
-    format!("{HEAD}    let base = id.x * {}u;\n{body}}}\n", TABLE.len())
+    format!("{FUNCTIONS}{HEAD}    let base = id.x * {}u;\n{body}}}\n", TABLE.len())
 }
 
 /// The kernel that evaluates an emulated fma on every triple.

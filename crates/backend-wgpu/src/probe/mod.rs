@@ -269,6 +269,9 @@ async fn attempt(context: &mut Context) -> Result<Report> {
     let fact = |name| first_failure(&triples, &facts, name, triples.normal).is_none();
     let mut witnesses: Vec<String> =
         TABLE.iter().filter_map(|t| first_failure(&triples, &facts, t.name, triples.words.len())).chain(faults.witnesses()).collect();
+    if let Some(witness) = fault_of_kernels(&triples, &facts) {
+        return Err(Error::NotStrict { device: context.info.name.clone(), witness });
+    }
     let sums_keep_subnormals = faults.spare(Kind::Narrow);
     let int64 = has(Kind::Int64).then(|| !faults.reach(verdict::needs_of_int64));
     let f64 = facts_f64.filter(|_| has(Kind::F64)).map(|bytes| f64_report(&bytes, &faults));
@@ -353,6 +356,12 @@ fn first_failure(triples: &Triples, words: &[u32], name: &str, until: usize) -> 
     })
 }
 
+/// The first wrong answer about what no kernel of the library can do without.
+fn fault_of_kernels(triples: &Triples, words: &[u32]) -> Option<String> {
+    let own = TABLE.iter().skip_while(|check| check.name != checks::OWN);
+    own.filter_map(|check| first_failure(triples, words, check.name, triples.words.len())).next()
+}
+
 fn describe(name: &str, [x, y, z, _]: [u32; 4], expected: u32, got: u32) -> String {
     format!("{name} of {x:#010x}, {y:#010x}, {z:#010x} gave {got:#010x}, expected {expected:#010x}")
 }
@@ -373,5 +382,29 @@ fn f64_report(bytes: &[u8], faults: &Faults) -> F64Report {
         fma_is_fused: holds("fma(a, b, a)", bytes),
         division_rounds: holds("a / b", bytes),
         sqrt_rounds: holds("sqrt(a)", bytes),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_device_that_gets_what_kernels_stand_on_wrong_is_found_with_its_witness() {
+        let triples = checks::triples();
+        let right: Vec<u32> = triples
+            .words
+            .iter()
+            .flat_map(|&[x, y, z, _]| TABLE.iter().map(move |check| (check.expect)(x, y, z).unwrap_or_default()))
+            .collect();
+        assert_eq!(fault_of_kernels(&triples, &right), None);
+        let first = TABLE.iter().position(|check| check.name == checks::OWN).expect("the table has it");
+        for (n, check) in TABLE.iter().enumerate() {
+            let mut wrong = right.clone();
+            wrong[77 * TABLE.len() + n] ^= 4;
+            let found = fault_of_kernels(&triples, &wrong);
+            assert_eq!(found.is_some_and(|witness| witness.starts_with(check.name)), n >= first, "{}", check.name);
+        }
+        assert!(TABLE.len() > first + 10);
     }
 }

@@ -2,6 +2,7 @@
 //! and a separate use, or simplifying around constants.
 
 use super::checks::{self, Random};
+use isowarp_core::caps::FmaKind;
 use isowarp_core::numerics::fma_exact as fma;
 
 /// One expression with `iw_fma` over floats `a`, `b`, `c`, and the Rust that defines it.
@@ -55,8 +56,21 @@ pub(crate) const SHAPES: &[Shape] = shapes! {
     "iw_fma(a, b, c) * iw_fma(a, b, c)", |a, b, c| fma(a, b, c) * fma(a, b, c);
     "iw_fma(iw_fma(-b, c, 1.0), c, c)", |_, b, c| fma(fma(-b, c, 1.0), c, c);
     "looped(a, b, c, 4u + bitcast<u32>(zero))", |a, b, c| (0..4).fold(c, |s, _| fma(s, a, b));
+    "of_four(a, b, c, zero, 0u)", |a, b, c| fma(a, b, c);
+    "of_four(a, b, c, zero, 1u)", |a, b, c| fma(b, c, a);
+    "of_four(a, b, c, zero, 2u)", |a, b, c| fma(c, a, -b);
+    "of_four(a, b, c, zero, 3u)", |a, b, c| fma(-a, c, b);
     "branched(a, b, c)", |a, b, c| if a < b { fma(a, b, c) } else { fma(b, c, a) - b * c };
 };
+
+const OWN_FOUR: &str = "fn fused_four(a: vec4<f32>, b: vec4<f32>, c: vec4<f32>) -> vec4<f32> {
+    return fma(a, b, c);
+}
+";
+const FOUR: &str = "fn fused_four(a: vec4<f32>, b: vec4<f32>, c: vec4<f32>) -> vec4<f32> {
+    return vec4<f32>(iw_fma(a.x, b.x, c.x), iw_fma(a.y, b.y, c.y), iw_fma(a.z, b.z, c.z), iw_fma(a.w, b.w, c.w));
+}
+";
 
 const FUNCTIONS: &str = "
 fn looped(a: f32, b: f32, c: f32, n: u32) -> f32 {
@@ -65,6 +79,10 @@ fn looped(a: f32, b: f32, c: f32, n: u32) -> f32 {
         s = iw_fma(s, a, b);
     }
     return s;
+}
+fn of_four(a: f32, b: f32, c: f32, zero: f32, k: u32) -> f32 {
+    let four = fused_four(vec4<f32>(a, b, c, -a), vec4<f32>(b, c, a, c), vec4<f32>(c, a, -b, b));
+    return four[k + bitcast<u32>(zero)];
 }
 fn branched(a: f32, b: f32, c: f32) -> f32 {
     if (a < b) {
@@ -81,7 +99,9 @@ pub(crate) fn wgsl(prelude: &str) -> String {
     for (shape, at) in SHAPES.iter().zip(0..) {
         let _ = writeln!(body, "    results[base + {at}u] = bitcast<u32>({});", shape.name);
     }
-    format!("{prelude}\n{FUNCTIONS}{}    let base = id.x * {}u;\n{body}}}\n", checks::HEAD, SHAPES.len())
+    // The adapter's own takes four at once as well.
+    let four = if prelude == super::fma_prelude(FmaKind::Native) { OWN_FOUR } else { FOUR };
+    format!("{prelude}\n{four}{FUNCTIONS}{}    let base = id.x * {}u;\n{body}}}\n", checks::HEAD, SHAPES.len())
 }
 
 /// The triples that a shape computes wrongly: how many, and the first.
