@@ -33,7 +33,7 @@ pub(crate) const FMA: &str = "fma(a, b, c)";
 pub(crate) const NAN_TEST: &str = "a != a";
 pub(crate) const ZEROS: [&str; 3] = ["a + 0", "0 - a", "a * 0"];
 pub(crate) const CONTRACTED: &str = "a * b + c";
-/// What no kernel of the library could do without: the first of these in the table, and all behind it.
+/// The first of those in the table that no kernel of the library could do without; all behind it are so too.
 pub(crate) const OWN: &str = "countTrailingZeros(x)";
 
 macro_rules! table {
@@ -106,7 +106,7 @@ pub(crate) const TABLE: &[Check] = table! {
     };
 };
 
-/// What the function of this name in [`FUNCTIONS`] makes of four words.
+/// Result of the function of this name in [`FUNCTIONS`].
 fn mixed(words: [u32; 4]) -> u32 {
     words.iter().fold(0, |all, &word| (all.rotate_left(7)) ^ word)
 }
