@@ -273,8 +273,9 @@ where
         let filter = self.filters(&of)?;
         // The kernel of planes has chains, and sees all of them at once.
         let results = of.windows().saturating_mul(of.batch).saturating_mul(of.groups).saturating_mul(of.channels[1]);
-        let spread = of.spread().map_or(0, |spread| spread.elements().unwrap_or(u64::MAX));
-        let longest = self.image.elements().max(results).max(spread);
+        let spread = of.spread();
+        let with_zeros = spread.as_ref().map_or(0, |spread| spread.elements().unwrap_or(u64::MAX));
+        let longest = self.image.elements().max(results).max(with_zeros);
         let room = device.caps().max_binding_bytes / T::DTYPE.size_bytes();
         let planes = of.planes(device.caps().loop_turns).filter(|_| !self.product.is_fixed() && longest <= room - room / 256);
         let Some((axes, images)) = planes else {
@@ -305,7 +306,7 @@ where
         self.image.check_length("elements of the image", image.len()?)?;
         let product = product_of(self.product, &of, &image, &filter).reading(self.filter.elements(), self.image.elements());
         let checked = product.described(out)?;
-        let Some(spread) = of.spread() else { return checked.map_or(Ok(()), enqueue) };
+        let Some(spread) = spread else { return checked.map_or(Ok(()), enqueue) };
         // Zeros between elements are stored, so that plain and transposed convolutions have one kernel.
         let stored = device.map(&windows_of(device, &self.image, &spread)?, |x| x)?;
         let image = Operand::traced(device, PATTERN, &&stored, |x| x)?;

@@ -191,8 +191,8 @@ impl Geometry {
         // Sums of many slices need as many tiles, or most of the device waits for a few.
         let are_few = slices <= FEW_SLICES;
         let tiles = ConvolutionTask::tiles(&axes, self.channels[1]).saturating_mul(self.batch).saturating_mul(self.groups);
-        let is_wide = self.channels[1] <= MAX_FILTERS[usize::from(are_few)] && (are_few || slices <= tiles);
-        if !is_wide || is_long || !axes.iter().all(is_plain) {
+        let pays = self.channels[1] <= MAX_FILTERS[usize::from(are_few)] && (are_few || slices <= tiles);
+        if !pays || is_long || !axes.iter().all(is_plain) {
             return None;
         }
         let is_small = y.taps <= MAX_TAPS && x.taps <= MAX_TAPS && x.out >= MIN_COLUMNS;
