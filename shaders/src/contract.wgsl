@@ -40,9 +40,20 @@ fn contract_fold(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroup
 }
 {% elif step == 1 %}
 // A product that has few columns: an invocation takes a row of A, of one block of k, and up to four columns of B, which lie in shared memory. Of a row that
-// lies in memory as it is, it reads several vectors at once, so that no line of a cache is asked for twice. Sums go to memory by block, of a product that is turned to the place of its transpose.
+// lies in memory as it is, it reads several vectors at once, so that no line of a cache is asked for twice; rows that lie along k come by workgroup memory, so
+// that neighbours read neighbours. Sums go to memory by block, of a product that is turned to the place of its transpose.
 {% set span = 256 if type == 1 else 512 %}
 var<workgroup> few: array<vec4<Value>, {{ span }}>;
+{% if along %}
+{# Vectors of a row in a tile: a line of a cache. #}
+{% set fours = 8 %}
+var<workgroup> tile: array<vec4<Value>, {{ 256 * fours }}>;
+
+// Eight neighbours that read the same vector of their rows find it in different banks.
+fn place_of(row: u32, four: u32) -> u32 {
+    return row * {{ fours }}u + (four ^ (row % {{ fours }}u));
+}
+{% endif %}
 {% if guarded and streams %}
 // Flag: the adapter's own fma may not be used with these elements of B.
 var<workgroup> risky: atomic<u32>;
@@ -72,14 +83,16 @@ fn contract_thin(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroup
     let blocks = (args.terms + args.block - 1u) / args.block;
     let tiles = (args.rows + 255u) / 256u;
     let bands = (args.columns + 3u) / 4u;
-    let i = index % tiles * 256u + lane;
+    let m0 = index % tiles * 256u;
+    let i = m0 + lane;
     index /= tiles;
     let part = index % blocks;
     index /= blocks;
     let j = index % bands * 4u;
     let count = min(args.columns - j, 4u);
     let batch = index / bands;
-    let first = batch * args.a_batch + args.a_row * min(i, args.rows - 1u);
+    let a_first = batch * args.a_batch;
+    let first = a_first + args.a_row * min(i, args.rows - 1u);
     let other = batch * args.b_batch + args.b_column * j;
 
     var sum = vec4<Value>();
@@ -116,6 +129,37 @@ fn contract_thin(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroup
             least = vec4<u32>();
         }
 {% endif %}
+{% if along %}
+        // Brings a tile, and computes with the one before it.
+        let whole = span / {{ 4 * fours }}u * {{ 4 * fours }}u;
+        var next: array<vec4<Value>, {{ fours }}>;
+        for (; q <= whole; q += {{ 4 * fours }}u) {
+            if (q > 0u) {
+{% for e in range(fours) %}
+                tile[place_of(lane / {{ fours }}u + {{ 256 // fours * e }}u, lane % {{ fours }}u)] = next[{{ e }}];
+{% endfor %}
+                workgroupBarrier();
+            }
+            if (q < whole) {
+{% for e in range(fours) %}
+                next[{{ e }}] = load_a4(a_first + args.a_row * min(m0 + lane / {{ fours }}u + {{ 256 // fours * e }}u, args.rows - 1u) + start + q + lane % {{ fours }}u * 4u);
+{% endfor %}
+            }
+            if (q > 0u) {
+{% for d in range(fours) %}
+                let v{{ d }} = tile[place_of(lane, {{ d }}u)];
+{% if guarded %}
+                least = min(least, weight_of(v{{ d }}));
+{% endif %}
+{% for e in range(4) %}
+                sum = fused_4(vec4<Value>(v{{ d }}.{{ "xyzw"[e] }}), few[q - {{ 4 * fours - 4 * d - e }}u], sum);
+{% endfor %}
+{% endfor %}
+                workgroupBarrier();
+            }
+        }
+        q = whole;
+{% else %}
         for (; q + 32u <= span; q += 32u) {
             let at = first + along * (start + q);
             var v: array<vec4<Value>, 8>;
@@ -137,6 +181,7 @@ fn contract_thin(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroup
 {% endfor %}
 {% endfor %}
         }
+{% endif %}
 {% if guarded %}
         // Where the adapter's fma might have been wrong, once more from the first term on.
         if (any(least < vec4<u32>(RISKY))) {

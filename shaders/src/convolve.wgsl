@@ -5,21 +5,23 @@
 // The results of a line are rows of as many as a tile has columns, one behind the other; what a row reads beyond its last one is the next row's.
 
 {% set down = 1 if type == 1 else 2 %}
-{% set slab = 1 if line else 4 if type == 1 else 8 %}
+{# Vectors of a row of taps, and of the elements around a tile; as many rows of taps go together as 16 KiB have room for. #}
+{% set of_weights = (taps + 3) // 4 %}
+{% set units = ((1024 * down if line else 128) + taps + 2) // 4 %}
+{% set slab = 1 if line else ((511 if type == 1 else 1023) - (8 * down - 1) * units) // (units + of_weights) %}
 const R = {{ down }}u;
 const ROWS = {{ 8 * down }}u;
 const SPAN = 128u;                 // columns of results of a tile
-const SLAB = {{ slab }}u;          // rows of taps that go together
-const PITCH = {{ 32 if line else 41 }}u;                 // vectors from a row of the tile to the next, and of weights
-const PITCH_W = {{ (taps + 3) // 4 if line else 9 }}u;
+const SLAB = {{ slab }}u;          // the most rows of taps that go together
+const PITCH = {{ 32 if line else units }}u;                 // vectors from a row of the tile to the next
 // Taps of a row of a filter, which the kernel is compiled for; vectors that they and the elements around a tile are; what is no whole vector.
 const TAPS = {{ taps }}u;
-const UNITS = {{ ((1024 * down if line else 128) + taps + 2) // 4 }}u;
-const OF_WEIGHTS = {{ (taps + 3) // 4 }}u;
+const UNITS = {{ units }}u;
+const OF_WEIGHTS = {{ of_weights }}u;
 const FOURS = {{ taps // 4 }}u;
 
-var<workgroup> tile: array<vec4<Value>, {{ 256 * down + taps // 4 + 2 if line else (8 * down + slab - 1) * 41 }}>;
-var<workgroup> weights: array<vec4<Value>, {{ (taps + 3) // 4 if line else slab * 9 }}>;
+var<workgroup> tile: array<vec4<Value>, {{ units + 1 if line else (8 * down + slab - 1) * units + 1 }}>;
+var<workgroup> weights: array<vec4<Value>, {{ slab * of_weights }}>;
 {% if guarded %}
 // Flag: the adapter's own fma may not be used (see contract.wgsl).
 var<workgroup> risky: atomic<u32>;
@@ -93,7 +95,7 @@ fn take_row_by_taps(at: u32, y: u32, slab: u32, rows: u32) {
             }
             in_block++;
 {% endif %}
-            let w = weights[(y - r) * PITCH_W + kx / 4u][kx % 4u];
+            let w = weights[(y - r) * OF_WEIGHTS + kx / 4u][kx % 4u];
             for (var e = 0u; e < 4u * once; e++) {
                 let place = kx + e;
                 sum[e] = op_fused(w, tile[at + place / 4u][place % 4u], sum[e]);
@@ -130,6 +132,9 @@ fn convolve(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) gr
     let channel = rest / args.outs * args.channels;
     let filter_at = rest % args.filters;
     let above = i32(plane % args.out_depth) - i32(args.before_z);
+    // Rows of taps that go together, as even as can be.
+    let slabs = (args.taps_y + SLAB - 1u) / SLAB;
+    let together = (args.taps_y + slabs - 1u) / slabs;
     let slices = {{ "args.channels * args.taps_z" if sliced else "1u" }};
     let column = lane % 32u;
     let row = lane / 32u * R;
@@ -150,8 +155,8 @@ fn convolve(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) gr
         let filter_first = (filter_at * slices + slice) * TAPS * args.taps_y;
         // Rows of taps before this slice.
         let earlier = slice * args.taps_y;
-        for (var slab = 0u; slab < args.taps_y; slab += SLAB) {
-            let rows = min(SLAB, args.taps_y - slab);
+        for (var slab = 0u; slab < args.taps_y; slab += together) {
+            let rows = min(together, args.taps_y - slab);
             workgroupBarrier();
 {% if line %}
             let start = i32(y0 * SPAN) - i32(args.before_x);
@@ -207,7 +212,7 @@ fn convolve(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) gr
                 for (var u = 0u; u < 4u && kx + u < TAPS; u++) {
                     w[u] = load_a1(filter_first + (slab + of_row) * TAPS + kx + u);
                 }
-                weights[of_row * PITCH_W + kx / 4u] = w;
+                weights[of_row * OF_WEIGHTS + kx / 4u] = w;
 {% if guarded %}
                 if (is_risky(w)) {
                     atomicStore(&risky, 1u);
@@ -253,14 +258,14 @@ fn convolve(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) gr
                     }
 {% endif %}
                     var x0 = tile[at];
-                    let of_taps = y * PITCH_W;
+                    let of_taps = y * OF_WEIGHTS;
 {% for all_rows in ([true, false] if down == 2 else [true]) %}
                     {{ "" if all_rows else "else " }}{{ "if (y > 0u && y < rows) " if all_rows and down == 2 else "" }}{
                         for (var g = 0u; g < FOURS; g++) {
                             let x1 = tile[at + g + 1u];
 {% for r in range(down) %}
 {{ "" if all_rows else "if (y < rows)" if r == 0 else "if (y > 0u)" }}
-{{ step(r, "of_taps + g" if r == 0 else "of_taps + g - PITCH_W", 4) }}
+{{ step(r, "of_taps + g" if r == 0 else "of_taps + g - OF_WEIGHTS", 4) }}
 {% endfor %}
                             x0 = x1;
                         }
@@ -271,7 +276,7 @@ fn convolve(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) gr
                         let x1 = tile[at + FOURS + 1u];
 {% for r in range(down) %}
 {{ "if (y < rows)" if r == 0 and down == 2 else "if (y > 0u)" if r == 1 else "" }}
-{{ step(r, "of_taps + FOURS" if r == 0 else "of_taps + FOURS - PITCH_W", taps % 4) }}
+{{ step(r, "of_taps + FOURS" if r == 0 else "of_taps + FOURS - OF_WEIGHTS", taps % 4) }}
 {% endfor %}
                     }
 {% endif %}

@@ -34,20 +34,16 @@ fn help(origin: u32, first: u32, tile: u32, lane: u32) {
     workgroupBarrier();
     var count = 0u;
     var second = 0u;
-    for (var r = 0u; r < ROWS; r++) {
+    // The driver does not know the number of rows, so that it compiles one.
+    for (var r = 0u; r < ROWS + (args.patience >> 31u); r++) {
         let i = origin + (tile - first) * TILE + (r * THREADS + lane) * 4u;
         let x = load4(i);
 {% for e in range(4) %}
-        if (x[{{ e }}].part == 0u) {
-            count++;
+        count += select(0u, 1u, x[{{ e }}].part == 0u);
 {% if runs %}
-            second = args.base + i + {{ e + 1 }}u;
-{% endif %}
-        }
-{% if three %}
-        if (x[{{ e }}].part == 1u) {
-            second++;
-        }
+        second = select(second, args.base + i + {{ e + 1 }}u, x[{{ e }}].part == 0u);
+{% elif three %}
+        second += select(0u, 1u, x[{{ e }}].part == 1u);
 {% endif %}
 {% endfor %}
     }

@@ -136,16 +136,17 @@ fn payload_at(i: u32, row_begin: u32) -> Payload {
 {% endif %}
 }
 
-fn store_payload(to: u32, value: Payload) {
-    if (to - args.out_first < args.out_len) {
+fn store_payload(to: u32, value: Payload, there: bool) {
+    if (there & (to - args.out_first < args.out_len)) {
         payload_out[to - args.out_first + args.payload_out_skip] = value;
     }
 }
 {% endif %}
 {% if write_keys %}
 
-fn store_key(to: u32, key: Key) {
-    if (to - args.out_first < args.out_len) {
+// One condition, not one in another: a driver takes long for branches.
+fn store_key(to: u32, key: Key, there: bool) {
+    if (there & (to - args.out_first < args.out_len)) {
         keys_out[to - args.out_first + args.out_skip] = key;
     }
 }
@@ -244,9 +245,7 @@ fn scatter_tile(block: u32, lane: u32{{ ", size: u32" if subgroups }}) {
         let sorted = word_at(r);
         to[{{ k }}{{ u }}] = r + bases[digit_of(sorted)];
 {% if write_keys %}
-        if (r < count) {
-            store_key(to[{{ k }}{{ u }}], sorted);
-        }
+        store_key(to[{{ k }}{{ u }}], sorted, r < count);
 {% endif %}
     }
 {% endfor %}
@@ -287,9 +286,7 @@ fn scatter_tile(block: u32, lane: u32{{ ", size: u32" if subgroups }}) {
 {% for k in keys %}
     {{ for_each }}
         let r = lane + {{ k }}{{ u }} * THREADS;
-        if (r < count) {
-            store_key(to[{{ k }}{{ u }}], vec2(low[{{ k }}{{ u }}], word_at(r)));
-        }
+        store_key(to[{{ k }}{{ u }}], vec2(low[{{ k }}{{ u }}], word_at(r)), r < count);
     }
 {% endfor %}
 {% endif %}
@@ -326,13 +323,11 @@ fn scatter_tile(block: u32, lane: u32{{ ", size: u32" if subgroups }}) {
 {% for k in keys %}
     {{ for_each }}
         let r = lane + {{ k }}{{ u }} * THREADS;
-        if (r < count) {
 {% if payload_words == 2 %}
-            store_payload(to[{{ k }}{{ u }}], vec2(payload_low[{{ k }}{{ u }}], word_at(r)));
+        store_payload(to[{{ k }}{{ u }}], vec2(payload_low[{{ k }}{{ u }}], word_at(r)), r < count);
 {% else %}
-            store_payload(to[{{ k }}{{ u }}], word_at(r));
+        store_payload(to[{{ k }}{{ u }}], word_at(r), r < count);
 {% endif %}
-        }
     }
 {% endfor %}
 {% endif %}

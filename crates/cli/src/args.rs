@@ -291,10 +291,10 @@ pub(crate) struct ImageArgs {
     #[arg(long)]
     pub(crate) size: Option<u32>,
     /// Gaussian: standard deviation in pixels (default 0.3 (r - 1) + 0.8 for a window of 2 r + 1)
-    #[arg(long, allow_hyphen_values = true)]
+    #[arg(long, allow_hyphen_values = true, value_parser = crate::number::number::<f32>)]
     pub(crate) sigma: Option<f32>,
     /// Sharpen: strength, at least 0 and below 1 (default 0.5)
-    #[arg(long, allow_hyphen_values = true)]
+    #[arg(long, allow_hyphen_values = true, value_parser = crate::number::number::<f32>)]
     pub(crate) alpha: Option<f32>,
     /// Pixels that are read outside the image
     #[arg(long, value_enum, default_value = "clamp")]

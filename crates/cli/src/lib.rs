@@ -9,6 +9,7 @@ mod failure;
 mod image;
 mod main_job;
 mod npy;
+mod number;
 mod output;
 mod progress;
 #[doc(hidden)]

@@ -13,7 +13,7 @@
 //! | random numbers that are the same everywhere | [`random_numbers`] |
 //! | codes of e4m3, e5m2, e2m1, bf16 and other floats of few bits | [`mini_floats`] |
 //! | products of matrices, layers of networks | [`matrix_product`] |
-//! | the same product on every device, and the orders of its sums | [`same_product`] |
+//! | the same product on four devices, and the orders of its sums | [`same_product`] |
 //! | filters of images and signals, convolutional layers | [`convolution`] |
 //! | systems of linear equations, many small ones or a large one | [`small_systems`] |
 //! | sums that differ from NumPy's, and by how much | [`why_two_sums_differ`] |

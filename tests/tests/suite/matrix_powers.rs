@@ -86,7 +86,7 @@ fn powers_of_matrices_that_are_not_square_or_a_batch_are_refused_and_nothing_is_
             let short = d.matrix_power(matrix(&a, 4, 4), exponent).map(|_| ()).unwrap_err();
             assert!(matches!(short, Error::BufferTooSmall { required: 16, available: 12, .. }), "to {exponent}: {short}");
         }
-        for (exponent, step) in [(0u32, 2), (1, 2), (2, 2), (7, 2), (0, 1), (1, 1), (2, 1)] {
+        for (exponent, step) in [(0u32, 2), (1, 2), (2, 2), (7, 2), (0, 1), (1, 1), (2, 1), (0, 0), (2, 0)] {
             let near = d.matrix_power(matrix(&a, 3, 3).leading(step), exponent).map(|_| ()).unwrap_err();
             assert!(matches!(near, Error::InvalidArgument { what: "leading dimension", .. }), "to {exponent}, {step} apart");
         }

@@ -335,9 +335,14 @@ fn products_that_do_not_fit_are_refused_and_nothing_is_written() {
         assert!(matches!(refused(d.gemm(of(3, 4), by(3, 4)).write_to(&out)), Error::LengthMismatch { expected: 4, found: 3, .. }));
         assert!(matches!(refused(d.gemm(of(3, 4), by(4, 4)).write_to(&out)), Error::BufferTooSmall { required: 16, available: 12, .. }));
         assert!(matches!(refused(d.gemm(of(3, 4).leading(5), by(4, 3)).write_to(&out)), Error::BufferTooSmall { required: 14, .. }));
-        for step in [1, 3] {
-            assert!(matches!(refused(d.gemm(of(3, 4).leading(step), by(4, 3)).write_to(&out)), Error::InvalidArgument { .. }));
+        for step in [0, 1, 3] {
+            let left = refused(d.gemm(of(3, 4).leading(step), by(4, 3)).write_to(&out));
+            let turned = refused(d.gemm(of(4, 3), by(3, 4).leading(step).transposed()).write_to(&out));
+            for error in [left, turned] {
+                assert!(matches!(error, Error::InvalidArgument { .. } | Error::LengthMismatch { .. }), "{step}: {error}");
+            }
         }
+        assert!(matches!(refused(d.gemm(of(4, 1).leading(0), by(1, 2)).write_to(&out)), Error::InvalidArgument { .. }));
         assert!(matches!(refused(d.gemm(of(3, 4), by(4, 3)).leading(2).write_to(&out)), Error::InvalidArgument { .. }));
         assert!(matches!(refused(d.gemm(of(3, 4), by(4, 3)).leading(4).write_to(&out)), Error::BufferTooSmall { required: 11, .. }));
         for (row, column) in [(1, 2), (2, 1), (1, 1), (6, 2), (0, 1), (3, 3)] {

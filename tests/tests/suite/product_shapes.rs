@@ -23,6 +23,8 @@ struct Case {
     shape: [u64; 4],
     /// Flag: all products have the same right matrix.
     shares: bool,
+    /// Flags: the left matrices, and the right ones, are transposes of what lies in memory.
+    turned: [bool; 2],
     fill: Fill,
     seed: u64,
     product: Index,
@@ -31,8 +33,9 @@ struct Case {
 }
 
 /// Shapes of one tile and of a few, those with sums of several blocks, and long rows: how many of each are looked at.
-fn shapes() -> [(u32, BoxedStrategy<[u64; 4]>); 3] {
+fn shapes() -> [(u32, BoxedStrategy<[u64; 4]>); 4] {
     [
+        (1, (257u64..300, 1024u64..1100, 513u64..600).prop_map(|(m, n, k)| [m, n, k, 1]).boxed()),
         (7, (1u64..131, 1u64..131, 1u64..131, 1u64..4).prop_map(|(m, n, k, batch)| [m, n, k, batch]).boxed()),
         (3, (1u64..25, 1u64..25, 513u64..1200, 1u64..3).prop_map(|(m, n, k, batch)| [m, n, k, batch]).boxed()),
         (2, (1u64..12, 1u64..12, 1u64..3).prop_map(|(m, k, batch)| [m, 4096, k, batch]).boxed()),
@@ -42,9 +45,11 @@ fn shapes() -> [(u32, BoxedStrategy<[u64; 4]>); 3] {
 fn cases(shapes: impl Strategy<Value = [u64; 4]>) -> impl Strategy<Value = Case> {
     let fill = prop_oneof![2 => Just(Fill::Plain), 3 => Just(Fill::Cancel), 1 => Just(Fill::Wide)];
     let places = (any::<Index>(), any::<[Index; 2]>(), any::<[Index; 2]>());
-    (shapes, any::<bool>(), fill, any::<u64>(), places).prop_map(|(shape, shares, fill, seed, (product, rows, columns))| Case {
+    let forms = (any::<bool>(), any::<[bool; 2]>());
+    (shapes, forms, fill, any::<u64>(), places).prop_map(|(shape, (shares, turned), fill, seed, (product, rows, columns))| Case {
         shape,
         shares,
+        turned,
         fill,
         seed,
         product,
@@ -58,13 +63,25 @@ fn words<T: Scalar + Element>(x: &Buffer<Device, T>) -> Vec<u64> {
     x.read_blocking().unwrap().into_iter().map(Scalar::to_bits64).collect()
 }
 
+/// So many matrices one after the other, each as its transpose.
+fn transposes<T: Copy>(x: &[T], rows: u64, columns: u64) -> Vec<T> {
+    let of = |matrix: &[T]| (0..rows * columns).map(|at| matrix[(at % rows * columns + at / rows) as usize]).collect::<Vec<_>>();
+    x.chunks_exact((rows * columns) as usize).flat_map(of).collect()
+}
+
 /// Compares parts of a product with the products of those parts.
 fn parts_are_those_alone<T: Element<Reg: Factor>>(d: &Device, order: ProductOrder, case: &Case) -> TestCaseResult {
     let [m, n, k, batch] = case.shape;
-    let a = d.upload(&data::data::<T>(case.fill, m * k * batch, case.seed)).unwrap();
-    let b = d.upload(&data::data::<T>(case.fill, k * n * if case.shares { 1 } else { batch }, !case.seed)).unwrap();
-    let right = if case.shares { matrix(&b, k, n) } else { matrix(&b, k, n).batch(batch) };
-    let all = words(&d.gemm(matrix(&a, m, k).batch(batch), right).order(order).run().unwrap());
+    let a = data::data::<T>(case.fill, m * k * batch, case.seed);
+    let b = data::data::<T>(case.fill, k * n * if case.shares { 1 } else { batch }, !case.seed);
+    let [left, right] = [(&a, m, k, case.turned[0]), (&b, k, n, case.turned[1])]
+        .map(|(x, rows, columns, turned)| d.upload(&if turned { transposes(x, rows, columns) } else { x.clone() }).unwrap());
+    let (a, b) = (d.upload(&a).unwrap(), d.upload(&b).unwrap());
+    let left = if case.turned[0] { matrix(&left, k, m).batch(batch).transposed() } else { matrix(&left, m, k).batch(batch) };
+    let right = if case.turned[1] { matrix(&right, n, k) } else { matrix(&right, k, n) };
+    let right = if case.shares { right } else { right.batch(batch) };
+    let right = if case.turned[1] { right.transposed() } else { right };
+    let all = words(&d.gemm(left, right).order(order).run().unwrap());
     let p = case.product.index(batch as usize) as u64;
     let of_b = if case.shares { 0 } else { p * k * n };
     let (a, b) = (a.slice(p * m * k..(p + 1) * m * k).unwrap(), b.slice(of_b..of_b + k * n).unwrap());
@@ -128,6 +145,7 @@ fn parts_of_products_of_stored_f16_are_those_alone_whatever_the_shape() {
 #[test]
 fn parts_of_products_of_bytes_are_those_alone_whatever_the_shape() {
     parts_of_any_shape_are_those_alone::<i8>(&[ProductOrder::Blocks, ProductOrder::Chain]);
+    parts_of_any_shape_are_those_alone::<u8>(&[ProductOrder::Blocks]);
 }
 
 /// Tiles are so many here that the blocks of a sum are not computed apart, as those of one row or column are.

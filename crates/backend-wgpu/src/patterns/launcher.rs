@@ -28,6 +28,8 @@ use std::sync::Arc;
 const CHOICES: usize = 16;
 /// The most groups of a launch whose groups take several parts.
 const MAX_STRIDED: u64 = 2048;
+/// Workgroup memory of a product of few columns whose rows lie along k: a line of a cache of 256 rows, 512 vectors of columns, and a flag.
+pub(super) const ALONG_BYTES: u32 = 256 * 128 + 512 * 16 + 16;
 
 /// Operators and forms that the text of a plan's kernel depends on, beside its choices and operands.
 #[derive(Clone, Copy)]
@@ -147,7 +149,7 @@ impl<'a> Shared<'a> {
 pub(super) struct Shape {
     threads: u64,
     items: u64,
-    pub(super) holes: ArrayVec<Choice, 7>,
+    pub(super) holes: ArrayVec<Choice, 8>,
 }
 
 impl Wgpu {
@@ -202,7 +204,10 @@ impl Wgpu {
                 if spec.kernel.name == "contract_thin" {
                     // Whether elements of A are those of an array, and not computed.
                     let streams = matches!(spec.operators, launch::Operators::Product { a, .. } if a.weight() == 0);
-                    holes.push(("streams", (ty == 0 && !rolled && streams).into()));
+                    let streams = ty == 0 && !rolled && streams;
+                    // Rows that lie along k come by workgroup memory, where there is enough of it.
+                    let along = streams && spec.choice("reads") == 1 && self.limits().max_compute_workgroup_storage_size >= ALONG_BYTES;
+                    holes.extend([("streams", streams.into()), ("along", along.into())]);
                 }
                 (side * side, 1)
             }

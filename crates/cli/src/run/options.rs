@@ -282,7 +282,7 @@ fn text(name: &'static str, value: &'static str, help: &'static str) -> Arg {
 }
 
 fn number(name: &'static str, value: &'static str, help: &'static str) -> Arg {
-    text(name, value, help).value_parser(value_parser!(f64))
+    text(name, value, help).value_parser(crate::number::number::<f64>)
 }
 
 fn path(name: &'static str, help: &'static str) -> Arg {

@@ -155,8 +155,8 @@ impl ProductOrder {
 /// # Order of evaluation
 /// An element of the product is a sum over k of `a(i, k) b(k, j)`. Its terms are taken in blocks of 512 ([`ProductOrder`]). A block is a chain of fused
 /// multiply-adds in ascending k that starts with +0, and blocks are added left to right. So a result depends on its row, its column and on nothing else:
-/// a row of a product has the same bits as the row alone, with however many others it is multiplied, on whatever device. Of no terms it is +0. Sums of
-/// integers wrap.
+/// a row of a product has the same bits as the row alone, with however many others it is multiplied, on whatever device, but for
+/// [`Fast`](ProductOrder::Fast) orders, which leave small products to blocks. Of no terms it is +0. Sums of integers wrap.
 ///
 /// Where cuBLAS does not split k, its `f32` products of up to 512 terms have the same bits.
 ///

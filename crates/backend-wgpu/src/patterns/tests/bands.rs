@@ -2,6 +2,7 @@
 
 use super::{both, device, own_device, same_bits};
 use crate::context::Options;
+use isowarp_core::backend::Backend as _;
 use isowarp_core::buffer::{Buffer, Memory as _};
 use isowarp_core::error::Error;
 use isowarp_core::input::{Source as _, counting, index};
@@ -59,6 +60,19 @@ fn products_above_the_binding_limit_are_cut() {
         let ((ca, ga), (cb, gb)) = (both(&gpu, &near(count * m * k, 3)), both(&gpu, &near(count * k * n, 4)));
         let (expected, found) = (batches(&cpu, &ca, &cb, shape, count), batches(&gpu, &ga, &gb, shape, count));
         expected.iter().zip(&found).for_each(|(expected, found)| same_bits(&format!("{count} of {shape:?}"), expected, found));
+    }
+}
+
+/// Rows of few terms take many times their own room as digits.
+#[test]
+fn fixed_point_products_of_long_thin_matrices_have_room() {
+    let (cpu, gpu) = (Cpu::new(), device());
+    let long = (gpu.caps().max_binding_bytes / 256 + 77).min(1 << 20);
+    for shape @ [m, n, k] in [[long, 2, 3], [2, long, 3]] {
+        let ((ca, ga), (cb, gb)) = (both(gpu, &near(m * k, 1)), both(gpu, &near(k * n, 2)));
+        let of = |of_cpu, of_gpu| same_bits(&format!("{shape:?}"), of_cpu, of_gpu);
+        let order = ProductOrder::Fixed30;
+        of(&product(&cpu, &ca, &cb, shape, [false; 2], order), &product(gpu, &ga, &gb, shape, [false; 2], order));
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::texts::{GUARDED, NATIVE, SEEDED, SHARED, planned, signature};
 use crate::patterns::Dialect;
+use crate::patterns::launcher::ALONG_BYTES;
 use crate::seal;
 use isowarp_core::caps::Numerics;
 use isowarp_core::element::{DType, Ty};
@@ -69,8 +70,11 @@ fn products_in_loops_written_out_and_guarded() {
                     let choices = of_tile(16, rm, rn, tk);
                     check(dialect, CONTRACT.def(), dtype, &choices);
                     check(dialect, CONTRACT_SMALL.def(), dtype, &of_tile(8, 4, 4, 8));
-                    for streams in [0, u32::from(ty == 0 && rolled == 0)] {
-                        check(dialect, CONTRACT_THIN.def(), dtype, &[&choices[..], &[("streams", streams)]].concat());
+                    let streams = u32::from(ty == 0 && rolled == 0);
+                    for (streams, along) in [(0, 0), (streams, 0), (streams, streams)] {
+                        let of_thin = [("streams", streams), ("along", along)];
+                        let bytes = if along == 1 { ALONG_BYTES } else { SHARED };
+                        check_within(bytes, dialect, CONTRACT_THIN.def(), dtype, &[&choices[..], &of_thin].concat());
                     }
                     check(dialect, CONTRACT_FOLD.def(), dtype, &choices);
                     if split == 0 {

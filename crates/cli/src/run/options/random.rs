@@ -2,6 +2,7 @@
 
 use super::{arg, choice, flag, list, text};
 use crate::args::{Dist, GeneratorArg};
+use crate::number::number;
 use clap::{Arg, value_parser};
 
 pub(in crate::run) fn dist() -> Arg {
@@ -45,12 +46,12 @@ pub(in crate::run) fn mean() -> Arg {
         "X",
         "The mean: 0 of normal numbers without, of the logarithms of lognormal ones too, 1 of exponential ones and of Poisson's counts",
     )
-    .value_parser(value_parser!(f64))
+    .value_parser(number::<f64>)
 }
 
 pub(in crate::run) fn deviation() -> Arg {
     text("deviation", "X", "The standard deviation of normal numbers, and of lognormal ones' logarithms; 1 without")
-        .value_parser(value_parser!(f64))
+        .value_parser(number::<f64>)
 }
 
 pub(in crate::run) fn trials() -> Arg {
@@ -58,20 +59,20 @@ pub(in crate::run) fn trials() -> Arg {
 }
 
 pub(in crate::run) fn probability() -> Arg {
-    text("probability", "P", "Probability of a success in each trial; 0.5 without").value_parser(value_parser!(f32))
+    text("probability", "P", "Probability of a success in each trial; 0.5 without").value_parser(number::<f32>)
 }
 
 pub(in crate::run) fn alpha() -> Arg {
-    text("alpha", "X", "Shape of the gamma distribution; 1 without").value_parser(value_parser!(f32))
+    text("alpha", "X", "Shape of the gamma distribution; 1 without").value_parser(number::<f32>)
 }
 
 pub(in crate::run) fn scale() -> Arg {
-    text("scale", "X", "Scale of the gamma distribution, whose mean is --alpha times this; 1 without").value_parser(value_parser!(f32))
+    text("scale", "X", "Scale of the gamma distribution, whose mean is --alpha times this; 1 without").value_parser(number::<f32>)
 }
 
 pub(in crate::run) fn probabilities() -> Arg {
     list("probabilities", "WEIGHTS", "How likely 0, 1, 2, ... are, such as 1,0.5,2: weights that need not sum to 1")
-        .value_parser(value_parser!(f64))
+        .value_parser(number::<f64>)
 }
 
 pub(in crate::run) fn integers() -> Arg {

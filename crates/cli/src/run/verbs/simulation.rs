@@ -80,7 +80,7 @@ fn temperatures(args: &RunArgs) -> Result<Vec<(f64, Acceptance, Random)>> {
         (None, None) => return Err(Failure::usage("ising needs --beta or --temperatures", "add one, such as --temperatures 2.2")),
         (None, Some(text)) => {
             let parts: Vec<&str> = text.split(':').collect();
-            let number = |part: &str| part.trim().parse::<f64>().map_err(|_| wrong(text));
+            let number = |part: &str| crate::number::number::<f64>(part).map_err(|_| wrong(text));
             let each = match parts[..] {
                 [one] => vec![number(one)?],
                 [from, to, n] => {

@@ -24,8 +24,9 @@ struct Side {
     across: u64,
     along: u64,
     batch: u64,
-    /// Elements that a kernel sees, and matrices that it takes.
+    /// Elements that a kernel sees, and lines and matrices that it takes.
     most: u64,
+    most_lines: u64,
     together: u64,
 }
 
@@ -38,24 +39,28 @@ impl Side {
         self.steps().extent([batch, lines, self.len]).unwrap_or(u64::MAX)
     }
 
+    fn is_seen(&self, batch: u64) -> bool {
+        self.extent(batch, self.lines) <= self.most
+    }
+
     fn fits(&self, batch: u64) -> bool {
-        self.extent(batch, self.lines) <= self.most && (batch <= self.together || self.batch == 0)
+        self.is_seen(batch) && self.lines <= self.most_lines && (batch <= self.together || self.batch == 0)
     }
 
     /// Whether bands are copied before they are multiplied: those where they lie would hardly be shorter.
     fn is_copied(&self) -> bool {
-        !self.fits(1) && self.across < self.along
+        !self.is_seen(1) && self.across < self.along
     }
 
     /// The most lines of a band.
     fn lines(&self) -> u64 {
         let lines = match self.most.checked_sub(self.extent(1, 1)) {
-            _ if self.fits(1) => self.lines,
+            _ if self.is_seen(1) => self.lines,
             _ if self.is_copied() => self.most / self.len.max(1),
             Some(room) => room / self.across.max(1) + 1,
             None => 0,
         };
-        lines.min(self.lines)
+        lines.min(self.lines).min(self.most_lines)
     }
 }
 
@@ -114,8 +119,9 @@ fn moved(func: &Func, leaves: usize, before: usize) -> Result<Arc<Func>> {
 
 impl ProductTask {
     fn sides<B: Launcher>(&self, device: &B, leaves: &[Leaf<B::Raw>], outs: &[Out<B::Raw>]) -> [Side; 3] {
-        // Packed factors may take more room than they had.
-        let window = device.tuning().window_bytes / if self.order == ProductOrder::Fixed30 { 2 } else { 1 };
+        // Packed factors may take more room than they had, those of few terms much more.
+        let is_fixed = self.order == ProductOrder::Fixed30;
+        let window = device.tuning().window_bytes / if is_fixed { 2 } else { 1 };
         let most = |func: &Func, outs: &[Out<B::Raw>]| {
             let seen = leaves.iter().enumerate().filter(|(k, _)| func.looks_at(*k));
             let bytes = seen.map(|(_, leaf)| match leaf {
@@ -125,11 +131,13 @@ impl ProductTask {
             bytes.chain(outs.iter().map(|out| out.dtype.size_bytes())).max().and_then(|bytes| window.checked_div(bytes)).unwrap_or(u64::MAX)
         };
         let (a, b, c) = (self.a_steps, self.b_steps, self.c_steps);
-        let together = if self.order == ProductOrder::Fixed30 { self.digits_together(device) } else { u64::MAX };
+        let [together, most_lines] =
+            if is_fixed { [self.digits_together(device), self.lines_of_digits(device, window)] } else { [u64::MAX; 2] };
+        let of = |lines, len, [across, along]: [u64; 2], batch, most| Side { lines, len, across, along, batch, most, most_lines, together };
         [
-            Side { lines: self.m, len: self.k, across: a.row, along: a.column, batch: a.batch, most: most(&self.a, &[]), together },
-            Side { lines: self.n, len: self.k, across: b.column, along: b.row, batch: b.batch, most: most(&self.b, &[]), together },
-            Side { lines: self.m, len: self.n, across: c.row, along: c.column, batch: c.batch, most: most(&self.finish, outs), together },
+            of(self.m, self.k, [a.row, a.column], a.batch, most(&self.a, &[])),
+            of(self.n, self.k, [b.column, b.row], b.batch, most(&self.b, &[])),
+            Side { most_lines: u64::MAX, ..of(self.m, self.n, [c.row, c.column], c.batch, most(&self.finish, outs)) },
         ]
     }
 

@@ -103,7 +103,8 @@ impl<I> Matrix<I> {
     /// Fails where rows overlap by a leading dimension that is too small.
     pub(in crate::patterns) fn check(&self) -> Result<()> {
         let Self { rows, columns, steps: Steps { row, column, .. }, .. } = *self;
-        let short = |size: u64, step: u64, count: u64| count > 1 && step != 0 && step < size;
+        // Without a leading dimension all lines may be one.
+        let short = |size: u64, step: u64, count: u64| count > 1 && step < size && (step != 0 || self.is_led);
         // Elements may be met more than once where both steps are 1, but for a leading dimension of 1.
         let is_one = self.is_led && (row, column) == (1, 1) && rows > 1 && columns > 1;
         if is_one || (column == 1 && row != 1 && short(columns, row, rows)) || (row == 1 && column != 1 && short(rows, column, columns)) {

@@ -213,6 +213,13 @@ impl ProductTask {
         (device.tuning().window_bytes / bytes.max(1)).max(1)
     }
 
+    /// Lines whose digits take so many bytes at most, in whole tiles.
+    pub(super) fn lines_of_digits<B: Launcher>(&self, device: &B, bytes: u64) -> u64 {
+        let whole = Packing::Digits.rows(Packing::Digits.factors().and_then(|factors| device.matrix_shape(factors)));
+        let of_line = self.pitch(Packing::Digits, false).saturating_mul(Packing::Digits.planes() * Packing::Digits.bytes());
+        (bytes / of_line / whole * whole).max(whole)
+    }
+
     fn operands(&self, whole: u64) -> [Packed; 2] {
         let [of_a, of_b, _] = self.extents();
         let of = |right, rows: u64, row, column, steps: Steps, extent| {
