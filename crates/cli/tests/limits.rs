@@ -188,6 +188,27 @@ fn the_size_of_chunks_is_the_memory_that_they_take() {
     }
 }
 
+/// Runs of bytes, whose lengths are four times as long, on machines of more processors: each thread has what it found.
+#[test]
+fn more_threads_take_no_more_than_the_size_of_chunks() {
+    let folder = Folder::new();
+    let bytes: Vec<u8> = (0..24 * MIB as u32).map(|k| (k.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
+    save_npy(&folder.path("x.npy"), "|u1", &[bytes.len() as u64], &bytes);
+    save_npy(&folder.path("tiny.npy"), "|u1", &[1 << 13], &bytes[..1 << 13]);
+    for args in [&["rle", "--lengths", "l.npy"][..], &["select", "--op", "i % 2 == 0", "--indices", "i.npy"]] {
+        let of = |name: &str, size: &str| {
+            let options = ["--in", name, "--out", "o.npy", "--chunk-size", size, "--stats", "--json"];
+            let run = folder.run("RAYON_NUM_THREADS=8;", &[args, &options].concat());
+            stats(&run)["peak_bytes"].as_u64().expect("Linux counts it")
+        };
+        let base = of("tiny.npy", "64K");
+        for mib in [4, 8, 16] {
+            let most = of("x.npy", &format!("{mib}M")).saturating_sub(base);
+            assert!(most <= mib * MIB, "{args:?}: {most} bytes above {base} by chunks of {mib} MiB");
+        }
+    }
+}
+
 #[test]
 fn memory_that_ends_is_an_error_and_leaves_nothing() {
     let folder = Folder::new();

@@ -126,8 +126,8 @@ impl Each {
         let sizes: Vec<u64> = inputs.iter().map(|a| a.dtype.size_bytes()).collect();
         let (read, stored) = (sizes.iter().sum::<u64>(), select::stored(call, &sizes));
         let beside = match device.caps() {
-            // Elements of later parts wait until the first one is whole.
-            caps if caps.backend == "cpu" => read + stored + if matches!(call, Call::Partition(..)) { stored } else { 0 },
+            // Each thread has what it found beside the whole, in blocks that have room for more. Elements of later parts wait until the first one is whole.
+            caps if caps.backend == "cpu" => read + 2 * stored + 4 + if matches!(call, Call::Partition(..)) { stored } else { 0 },
             caps if matches!(caps.kind, DeviceKind::Cpu | DeviceKind::Integrated) => 2 * (read + stored) + 16,
             _ => 0,
         };
