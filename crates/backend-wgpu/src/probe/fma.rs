@@ -83,7 +83,27 @@ async fn prove(context: &Context, pipelines: &Arc<Pipelines>, triples: &Triples,
     Ok(if builtin { proof_of_shapes(triples, &results) } else { proof_of_one(triples, &results) })
 }
 
-/// The cheapest `fma` that is exact here, and why there is none if so; lowers the verdict then. `native` is what the built-in was measured to be,
+/// The `fma` of a device, and what it lacks.
+#[derive(Debug)]
+pub(super) struct Choice {
+    pub(super) kind: FmaKind,
+    /// Why no `fma` is exact.
+    pub(super) wrong: Option<String>,
+    /// Where this one takes subnormal numbers for zeros.
+    pub(super) flushes: Option<String>,
+}
+
+impl Choice {
+    fn exact(kind: FmaKind) -> Self {
+        Self { kind, wrong: None, flushes: None }
+    }
+
+    fn flushing(kind: FmaKind, witness: String) -> Self {
+        Self { kind, wrong: None, flushes: Some(witness) }
+    }
+}
+
+/// The cheapest `fma` that is exact here, or what the best one lacks; lowers the verdict then. `native` is what the built-in was measured to be,
 /// `via_f64` whether f64 can be used. Leaves `context` sealing for the choice.
 pub(super) async fn choose(
     context: &mut Context,
@@ -93,7 +113,7 @@ pub(super) async fn choose(
     via_f64: bool,
     verdict: &mut NumericsVerdict,
     witnesses: &mut Vec<String>,
-) -> Result<(FmaKind, Option<String>)> {
+) -> Result<Choice> {
     // Other faults have nothing to do with it.
     let kept = *verdict != NumericsVerdict::StrictNormal;
     let flushes = |verdict: &mut NumericsVerdict| {
@@ -103,11 +123,11 @@ pub(super) async fn choose(
     };
     let (candidates, mut flushing) = match (&native, context.fma) {
         (_, Some(forced)) => (vec![forced], None),
-        (Proof::Exact, None) => return Ok((FmaKind::Native, None)),
+        (Proof::Exact, None) => return Ok(Choice::exact(FmaKind::Native)),
         // A device that flushes sums has nothing to gain from an `fma` that does not.
         (Proof::Normal(witness), None) if !kept => {
             witnesses.push(format!("fma: {witness}"));
-            return Ok((FmaKind::Native, None));
+            return Ok(Choice::flushing(FmaKind::Native, witness.clone()));
         }
         (Proof::Normal(witness), None) => {
             let emulated = if context.keep_subnormals { vec![FmaKind::Guarded, FmaKind::ViaF64, FmaKind::ViaInteger] } else { Vec::new() };
@@ -128,12 +148,12 @@ pub(super) async fn choose(
         let before = context.seal;
         context.seal = before.map(|s| SealOptions { contract_fma: kind == FmaKind::Contracted, ..s });
         match prove(context, pipelines, triples, kind).await? {
-            Proof::Exact => return Ok((kind, None)),
+            Proof::Exact => return Ok(Choice::exact(kind)),
             Proof::Normal(witness) => {
                 witnesses.push(format!("{kind:?}: {witness}"));
                 if !kept || context.fma.is_some() {
                     flushes(verdict);
-                    return Ok((kind, None));
+                    return Ok(Choice::flushing(kind, witness));
                 }
                 flushing.get_or_insert((kind, witness));
             }
@@ -150,11 +170,11 @@ pub(super) async fn choose(
         witnesses.push(format!("fma: {witness}"));
         flushes(verdict);
         context.seal = context.seal.map(|s| SealOptions { contract_fma: kind == FmaKind::Contracted, ..s });
-        return Ok((kind, None));
+        return Ok(Choice::flushing(kind, witness));
     }
     let witness = last.unwrap_or_else(|| "no way of computing fma is possible here".to_owned());
     if let NumericsVerdict::Strict | NumericsVerdict::StrictNormal = verdict {
         *verdict = NumericsVerdict::Unproven { witness: witness.clone() };
     }
-    Ok((context.fma.unwrap_or(FmaKind::ViaInteger), Some(witness)))
+    Ok(Choice { kind: context.fma.unwrap_or(FmaKind::ViaInteger), wrong: Some(witness), flushes: None })
 }

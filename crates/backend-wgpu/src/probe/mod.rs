@@ -283,16 +283,16 @@ async fn attempt(context: &mut Context) -> Result<Report> {
     let mut numerics = faults.verdict();
     let native = fma::proof_of_shapes(&triples, &shapes);
     let fused = fact(checks::FMA) && !matches!(native, Proof::Wrong(_));
-    let (fma, why_none) = fma::choose(context, &pipelines, &triples, native, f64.is_some(), &mut numerics, &mut witnesses).await?;
-    let proven = why_none.is_none();
-    faults.refuse_fma(why_none);
+    let choice = fma::choose(context, &pipelines, &triples, native, f64.is_some(), &mut numerics, &mut witnesses).await?;
+    faults.choose_fma(&choice);
+    let fma = choice.kind;
     if fma == FmaKind::ViaInteger {
         // Digit by digit they cost less than over such an `fma`, to compile and to run.
         dialect.repairs.insert(Operation::Un(UnOp::Sqrt, Ty::F32));
         dialect.repairs.insert(Operation::Bin(BinOp::Div, Ty::F32));
     }
     phase("fma chosen");
-    let seeds = if proven { seeds::choose(context, &pipelines, fma).await } else { Seeds::NONE };
+    let seeds = if choice.wrong.is_none() { seeds::choose(context, &pipelines, fma).await } else { Seeds::NONE };
     phase("seeds chosen");
     let over_fma = Dialect { fma, ..dialect.with_f64(f64.as_ref()) };
     let kinds = [Kind::Fused, Kind::Fused64];
@@ -308,7 +308,7 @@ async fn attempt(context: &mut Context) -> Result<Report> {
         fma_is_fused: fused,
         sums_keep_subnormals,
         repairs: dialect.repairs,
-        unproven: faults.unproven(context.keep_subnormals),
+        unproven: faults.unproven(context.keep_subnormals, &numerics),
         contracts: !(fact(checks::CONTRACTED) && fact("a * k + b * k")),
         folds_zero: !checks::ZEROS.iter().all(|name| fact(name)),
         folds_nan_test: !fact(checks::NAN_TEST),

@@ -1,6 +1,7 @@
 //! From what differs to what is repaired, refused, or good for all but subnormal numbers.
 
 use super::bench::Bench;
+use super::fma::Choice;
 use super::operations::{Fault, Kind, Subject, Trial};
 use crate::context::Context;
 use crate::patterns::Dialect;
@@ -17,6 +18,8 @@ pub(super) struct Faults {
     all: Vec<Fault>,
     /// Why no `fma` is exact.
     fma: Option<String>,
+    /// Where the `fma` that was chosen takes subnormal numbers for zeros.
+    flushing_fma: Option<String>,
 }
 
 /// Checks whether this library's own kernels take 64-bit integers for granted in an operation: positions, sorted keys, f64 in parts.
@@ -77,27 +80,38 @@ impl Faults {
         }
     }
 
-    /// Takes note of why no `fma` is exact, if so.
-    pub(super) fn refuse_fma(&mut self, why: Option<String>) {
-        self.fma = why;
+    /// Takes note of what the `fma` that was chosen lacks.
+    pub(super) fn choose_fma(&mut self, choice: &Choice) {
+        self.fma.clone_from(&choice.wrong);
+        self.flushing_fma.clone_from(&choice.flushes);
     }
 
-    /// Lists the operations that cannot be trusted, each with a witness. There is no verdict on wider types alone, so that those that lose subnormal numbers
-    /// are among them where these have to be kept.
-    pub(super) fn unproven(&self, keep_subnormals: bool) -> Vec<(Operation, String)> {
-        let mut seen = Operations::NONE;
-        let mut out = Vec::new();
-        let fma = self.fma.iter().map(|w| (Operation::Fma(Ty::F32), w.clone()));
+    /// Lists the operations that cannot be trusted, each with a witness. Those that lose subnormal numbers are among them where these have to be kept and no
+    /// verdict says that they are not: there is none on wider types alone, and `Unproven` says nothing of them, where `StrictNormal` does.
+    pub(super) fn unproven(&self, keep_subnormals: bool, verdict: &NumericsVerdict) -> Vec<(Operation, String)> {
+        let silent = keep_subnormals && matches!(verdict, NumericsVerdict::Unproven { .. });
         let is_wide = |f: &Fault| f.subject.func.any(|_, ty| ty.words() == 2);
-        let others = self
-            .all
-            .iter()
-            .filter(|f| f.ordinary || (keep_subnormals && is_wide(f)))
-            .flat_map(|f| blamed(f.subject).into_iter().map(|op| (op, f.witness.clone())));
-        for (op, witness) in fma.chain(others) {
+        let of_fma = self.fma.as_ref().or(self.flushing_fma.as_ref().filter(|_| silent));
+        let mut out = Vec::new();
+        let mut seen = Operations::NONE;
+        let mut refuse = |op, witness: &String, seen: &mut Operations| {
             if !seen.contains(op) {
                 seen.insert(op);
-                out.push((op, witness));
+                out.push((op, witness.clone()));
+            }
+        };
+        of_fma.iter().for_each(|witness| refuse(Operation::Fma(Ty::F32), witness, &mut seen));
+        for f in self.all.iter().filter(|f| f.ordinary || (keep_subnormals && is_wide(f))) {
+            blamed(f.subject).into_iter().for_each(|op| refuse(op, &f.witness, &mut seen));
+        }
+        if silent {
+            // Operations first: they account for the compositions that are made of them.
+            let (single, composed): (Vec<_>, Vec<_>) =
+                self.all.iter().filter(|f| !f.ordinary && !is_wide(f)).partition(|f| f.subject.single.is_some());
+            for f in single.into_iter().chain(composed) {
+                if f.subject.single.is_some() || !f.subject.operations.iter().any(|op| seen.contains(op)) {
+                    blamed(f.subject).into_iter().for_each(|op| refuse(op, &f.witness, &mut seen));
+                }
             }
         }
         out
@@ -194,6 +208,7 @@ pub(super) async fn repair(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use isowarp_core::caps::FmaKind;
 
     #[test]
     fn a_rounded_product_that_meets_a_sum_is_what_is_to_blame_for_contraction() {
@@ -206,5 +221,47 @@ mod tests {
             [("(a * b) + c", &f32s), ("a * b - b * c", &f32s), ("a * a - a * a", &f32s), ("(d * e) + d", &f64s), ("d * d - e * e", &f64s)];
         assert_eq!(found, expected.map(|(name, of)| (name, of.clone())));
         assert!(isowarp_shaders::snippet(&format!("iw_exact_{}", f32s[0])).is_some());
+    }
+
+    fn subject(name: &str) -> &'static Subject {
+        let found = Kind::ALL.iter().flat_map(|kind| kind.subjects()).find(|s| s.name == name);
+        found.unwrap_or_else(|| panic!("no subject `{name}`"))
+    }
+
+    #[test]
+    fn what_loses_subnormal_numbers_is_refused_where_the_verdict_does_not_say_so() {
+        let (fma, add, sqrt) = (Operation::Fma(Ty::F32), Operation::Bin(BinOp::Add, Ty::F32), Operation::Un(UnOp::Sqrt, Ty::F32));
+        let fault = |op: &str, ordinary| Fault { subject: subject(op), ordinary, witness: format!("{op} differs") };
+        let flushes = Choice { kind: FmaKind::Native, wrong: None, flushes: Some("fma flushes".to_owned()) };
+        let listed = |faults: &Faults, keep| {
+            let unproven = faults.unproven(keep, &faults.verdict());
+            unproven.iter().map(|(op, witness)| (*op, witness.clone())).collect::<Vec<_>>()
+        };
+        let mut faults = Faults::default();
+        faults.choose_fma(&flushes);
+        faults.extend([fault(&fma.to_string(), false), fault(&add.to_string(), false), fault("(a + b) + c", false)]);
+        // The verdict says it.
+        assert_eq!(faults.verdict(), NumericsVerdict::StrictNormal);
+        assert_eq!(listed(&faults, true), []);
+        // Another fault takes its place.
+        faults.extend([fault(&sqrt.to_string(), true)]);
+        assert!(matches!(faults.verdict(), NumericsVerdict::Unproven { witness } if witness == format!("{sqrt} differs")));
+        let refused = [(fma, "fma flushes".to_owned()), (sqrt, format!("{sqrt} differs")), (add, format!("{add} differs"))];
+        assert_eq!(listed(&faults, true), refused);
+        // The caller gave up on them.
+        assert_eq!(listed(&faults, false), [refused[1].clone()]);
+        // An operator of the flushing `fma` alone has the witness.
+        let witness = |f: &isowarp_core::ir::Func| refused.iter().find(|(op, _)| f.operations().contains(*op)).map(|(_, w)| w.as_str());
+        assert_eq!(witness(&fma.func().expect("an operator")), Some("fma flushes"));
+    }
+
+    #[test]
+    fn a_composition_that_alone_loses_subnormal_numbers_refuses_what_it_is_made_of() {
+        let mut faults = Faults::default();
+        faults.extend([Fault { subject: subject("(a + b) - a"), ordinary: false, witness: "it flushes".to_owned() }]);
+        let unproven = faults.unproven(true, &NumericsVerdict::Unproven { witness: "something else".to_owned() });
+        let sub = Operation::Bin(BinOp::Sub, Ty::F32);
+        assert!(unproven.iter().any(|(op, witness)| *op == sub && witness == "it flushes"), "{unproven:?}");
+        assert_eq!(faults.unproven(true, &NumericsVerdict::StrictNormal), []);
     }
 }

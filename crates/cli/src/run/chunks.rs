@@ -71,7 +71,6 @@ pub(super) fn wanted(args: &RunArgs, device: &Device, plan: &Plan, inputs: &[Arr
     let most = match &args.chunk_size {
         Some(text) => {
             let bytes = crate::bench::size(text)?;
-            give_back_at_once();
             let worked_in = worked_in(bytes);
             let fit = each.fit(device, worked_in, worked_in);
             each.enough(text, fit.max(scan::least(&plan.call)), array.len())?;
@@ -99,12 +98,15 @@ fn worked_in(bytes: u64) -> u64 {
 }
 
 /// Has freed memory go back to the system from 64 KiB on, where chunks may take so much and no more: glibc raises its limit, of 128 KiB at first, to
-/// the largest allocation that was freed, up to 32 MiB, and every thread's heap keeps as much.
-fn give_back_at_once() {
+/// the largest allocation that was freed, up to 32 MiB, cuts a heap where twice as much is free at its end, and has a heap for each thread. To be
+/// called before a device is opened, since drivers' threads keep the heaps that they have, and what drivers compile raises the limits.
+pub(super) fn give_back_at_once() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
-    // SAFETY: it sets a number of the allocator's, under its own lock.
-    unsafe {
-        libc::mallopt(libc::M_MMAP_THRESHOLD, 64 << 10);
+    for (what, value) in [(libc::M_MMAP_THRESHOLD, 64 << 10), (libc::M_TRIM_THRESHOLD, 64 << 10), (libc::M_ARENA_MAX, 1)] {
+        // SAFETY: it sets a number of the allocator's, under its own lock.
+        unsafe {
+            libc::mallopt(what, value);
+        }
     }
 }
 
@@ -124,8 +126,8 @@ impl Each {
         let sizes: Vec<u64> = inputs.iter().map(|a| a.dtype.size_bytes()).collect();
         let (read, stored) = (sizes.iter().sum::<u64>(), select::stored(call, &sizes));
         let beside = match device.caps() {
-            // Elements of later parts wait until the first one is whole.
-            caps if caps.backend == "cpu" => read + stored + if matches!(call, Call::Partition(..)) { stored } else { 0 },
+            // Each thread has what it found beside the whole, in blocks that have room for more. Elements of later parts wait until the first one is whole.
+            caps if caps.backend == "cpu" => read + 2 * stored + 4 + if matches!(call, Call::Partition(..)) { stored } else { 0 },
             caps if matches!(caps.kind, DeviceKind::Cpu | DeviceKind::Integrated) => 2 * (read + stored) + 16,
             _ => 0,
         };

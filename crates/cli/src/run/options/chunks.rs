@@ -6,7 +6,8 @@ use std::path::PathBuf;
 
 pub(in crate::run) fn chunk_size() -> Arg {
     let help = "Memory to work in, such as 2^30 or 512M, beside what the command takes by itself: 25 to 40 MB on the processor, 100 MB and more with a \
-                driver. The array is taken in chunks that fit it, 16384 at most. By default three quarters of the device's memory and the host's";
+                driver. The array is taken in chunks that fit it, 16384 at most. Less than 4M makes chunks smaller, but up to 4 MB may be taken. By \
+                default three quarters of the device's memory and the host's";
     arg("chunk-size", "BYTES", help)
 }
 
