@@ -31,6 +31,15 @@ pub(super) fn after(bytes: usize, format: &str) -> Option<String> {
     (bytes > 0).then(|| format!("the {bytes} byte{s} after the end of the {format} image"))
 }
 
+/// What is after the end of a JPEG image: in a file of several (MPO) further pictures, behind zeros or not.
+pub(super) fn after_jpeg(behind: &[u8]) -> Option<String> {
+    let begin = behind.iter().position(|&b| b != 0).unwrap_or(behind.len());
+    if behind[begin..].starts_with(&[0xff, 0xd8, 0xff]) {
+        return Some(format!("the further picture, or several, in the {} bytes after the end of the JPEG image", behind.len()));
+    }
+    after(behind.len(), "JPEG")
+}
+
 /// Names once, in their order, as one part.
 fn listed(what: &str, mut names: Vec<String>) -> Option<String> {
     let mut seen = Vec::new();
@@ -172,6 +181,10 @@ mod tests {
     #[test]
     fn one_byte_is_one() {
         assert_eq!(after(1, "GIF").as_deref(), Some("the 1 byte after the end of the GIF image"));
+        assert_eq!(after_jpeg(&[]), None);
+        assert_eq!(after_jpeg(&[0, 1]).as_deref(), Some("the 2 bytes after the end of the JPEG image"));
+        let further = after_jpeg(&[0, 0xff, 0xd8, 0xff, 0xe0]).expect("it is named");
+        assert!(further.starts_with("the further picture") && further.contains("5 bytes"), "{further}");
         assert_eq!(after(0, "GIF"), None);
         assert_eq!(listed("texts", ["a", "b", "a"].map(str::to_owned).to_vec()).as_deref(), Some("texts (a, b)"));
     }

@@ -270,7 +270,7 @@ fn jpeg_file(bytes: &[u8]) -> Read_<Picture> {
     let seen = jpeg::walk(bytes).map_err(Refused::Damaged)?;
     let mut metadata = Metadata { resolution: seen.resolution, ..Metadata::default() };
     metadata.lost.extend(seen.has_comments.then(|| "comments".to_owned()));
-    metadata.lost.extend(beside::after(seen.behind, "JPEG"));
+    metadata.lost.extend(beside::after_jpeg(&bytes[bytes.len().saturating_sub(seen.behind)..]));
     let mut decoder = JpegDecoder::new(Cursor::new(bytes))?;
     if decoder.icc_profile()?.is_none() && bytes.windows(PROFILE.len()).any(|w| w == PROFILE) {
         metadata.lost.push(DAMAGED_PROFILE.to_owned());

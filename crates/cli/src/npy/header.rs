@@ -118,19 +118,32 @@ fn plain_integers(text: &mut [u8]) {
     }
 }
 
-/// Writers other than NumPy spell a type in ways that NumPy reads: in native order (`=f4`), without one (`f4`), by its name (`float32`). Writes it as
-/// NumPy does, in the header's text, which begins here.
+/// Writers other than NumPy spell a type in ways that NumPy reads: in native order (`=f4`, `|f4`), without one (`f4`), by its name (`float32`) or letter
+/// (`<e`). Writes it as NumPy does, in the header's text, which begins here.
 fn plain_type(header: &mut Vec<u8>, begin: usize) {
     let text = String::from_utf8_lossy(&header[begin..]).into_owned();
     let Some(key) = text.find("'descr'").map(|at| at + "'descr'".len()) else { return };
     let behind = text[key..].trim_start_matches([' ', ':']);
     let Some(value) = behind.strip_prefix('\'').and_then(|value| value.split('\'').next()) else { return };
-    let code = match (value.strip_prefix('='), element_type(value)) {
-        (Some(code), _) => code.to_owned(),
-        (None, Some(code)) => code,
-        (None, None) => return,
+    let (mark, name) = match value.split_at_checked(1) {
+        Some((mark @ ("<" | ">" | "=" | "|"), name)) => (mark, name),
+        _ => ("", value),
     };
-    let order = if code.ends_with('1') { '|' } else { NATIVE };
+    let code = match (letter(name), mark) {
+        (Some(code), _) => code.to_owned(),
+        (None, "<" | ">") => return,
+        (None, "=") => name.to_owned(),
+        (None, _) => match element_type(name) {
+            Some(code) => code,
+            None => return,
+        },
+    };
+    let order = match mark {
+        _ if code.ends_with('1') => '|',
+        "<" => '<',
+        ">" => '>',
+        _ => NATIVE,
+    };
     let at = begin + key + (text[key..].len() - behind.len());
     header.splice(at..at + value.len() + 2, format!("'{order}{code}'").into_bytes());
 }
@@ -138,13 +151,26 @@ fn plain_type(header: &mut Vec<u8>, begin: usize) {
 /// The mark of this machine's order of bytes.
 const NATIVE: char = if cfg!(target_endian = "big") { '>' } else { '<' };
 
+/// The code of a type that has a letter.
+fn letter(name: &str) -> Option<&'static str> {
+    let letters =
+        [("?", "b1"), ("b", "i1"), ("B", "u1"), ("h", "i2"), ("H", "u2"), ("i", "i4"), ("I", "u4"), ("l", "i8"), ("L", "u8"), ("q", "i8")];
+    let floats = [("Q", "u8"), ("e", "f2"), ("f", "f4"), ("d", "f8"), ("F", "c8"), ("D", "c16")];
+    letters.into_iter().chain(floats).find_map(|(letter, code)| (letter == name).then_some(code))
+}
+
 /// The code of a type that has no mark of its order of bytes.
 fn element_type(name: &str) -> Option<String> {
+    if let Some((_, code)) =
+        [("half", "f2"), ("single", "f4"), ("double", "f8"), ("float", "f8"), ("int", "i8"), ("uint", "u8")].iter().find(|of| of.0 == name)
+    {
+        return Some((*code).to_owned());
+    }
     let size = |bits: &str| bits.parse().ok().map(|bits: u32| bits / 8);
     let names = [("uint", 'u'), ("int", 'i'), ("float", 'f'), ("complex", 'c')];
     let named = names.into_iter().find_map(|(word, code)| Some(format!("{code}{}", size(name.strip_prefix(word)?)?)));
     let coded = || name.strip_prefix(['f', 'i', 'u', 'c', 'b']).is_some_and(|size| size.parse::<u8>().is_ok()).then(|| name.to_owned());
-    if matches!(name, "bool" | "?") { Some("b1".to_owned()) } else { named.or_else(coded) }
+    if name == "bool" { Some("b1".to_owned()) } else { named.or_else(coded) }
 }
 
 /// Refuses headers that the parser could not take without recursing deeply or overflowing.

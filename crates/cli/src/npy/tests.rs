@@ -62,6 +62,14 @@ fn types_are_read_as_other_writers_spell_them() {
         ("int8", DType::I8),
         ("u1", DType::U8),
         ("=i1", DType::I8),
+        ("|f4", DType::F32),
+        ("f", DType::F32),
+        ("<e", DType::F16),
+        ("=q", DType::I64),
+        ("I", DType::U32),
+        ("<B", DType::U8),
+        ("double", DType::F64),
+        ("float", DType::F64),
     ] {
         let body = vec![7; 2 * dtype.size_bytes() as usize];
         for header in [
@@ -76,7 +84,7 @@ fn types_are_read_as_other_writers_spell_them() {
     assert_eq!(parse(&python_2).expect("it is read").shape, [2]);
     let truth = file(1, "{'fortran_order': False, 'descr': 'bool', 'shape': (2,)}", &[1, 0]);
     assert_eq!(parse(&truth).map(|a| (a.boolean, a.bytes)), Ok((true, vec![1, 0])));
-    for bad in ["=q", "float", "int7", "=", "float12"] {
+    for bad in ["=z", "floats", "int7", "=", "<", "|", "", "float12", "|S4", "U"] {
         assert!(parse(&file(1, &format!("{{'descr': '{bad}', 'fortran_order': False, 'shape': (1,)}}"), &[0; 8])).is_err(), "{bad}");
     }
 }
