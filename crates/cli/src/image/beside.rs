@@ -31,7 +31,7 @@ pub(super) fn after(bytes: usize, format: &str) -> Option<String> {
     (bytes > 0).then(|| format!("the {bytes} byte{s} after the end of the {format} image"))
 }
 
-/// What is after the end of a JPEG image: in a file of several (MPO) further pictures, behind zeros or not.
+/// Names the bytes after the end of a JPEG image: in a file of several (MPO) further pictures, behind zeros or not.
 pub(super) fn after_jpeg(behind: &[u8]) -> Option<String> {
     let begin = behind.iter().position(|&b| b != 0).unwrap_or(behind.len());
     if behind[begin..].starts_with(&[0xff, 0xd8, 0xff]) {
