@@ -2,8 +2,8 @@
 //! one table with the backends side by side, which is written as Markdown, HTML and SVG too.
 //!
 //! `cargo bench -- reduce` measures what has that in its name. The textbook variants are measured where they are asked for: `cargo bench --
-//! reduce_variants`. ISOWARP_BENCH_SIZES and ISOWARP_BENCH_SIDES ask for other sizes of arrays and images. On a software adapter what takes longer than half
-//! a second a call is left out, and named at the end; elsewhere three such calls are measured.
+//! reduce_variants`. ISOWARP_BENCH_SIZES and ISOWARP_BENCH_SIDES ask for other sizes of arrays and images. Of calls of 50 ms and more three are measured. On a
+//! software adapter what takes longer than half a second a call is left out, and named at the end.
 
 use criterion::{BenchmarkId, Criterion, Throughput};
 use isowarp::backend::Backend as _;
@@ -26,13 +26,14 @@ const MEASURED: (&str, &str) = ("2^20", "1024");
 /// The same where each function runs once, to see that it does.
 const TESTED: (&str, &str) = ("2^10", "32");
 
-/// The longest call on a software adapter, of which each clock would take a dozen.
+/// The longest call on a software adapter.
 const LONGEST: Duration = Duration::from_millis(500);
-
-/// Calls longer than [`LONGEST`] that are measured. Criterion takes ten samples at least: the others are these again.
+/// Calls from here on are long: a dozen of each, by each clock, would take most of the time of all.
+const LONG: Duration = Duration::from_millis(50);
+/// Long calls that are measured. Criterion takes ten samples at least: the others are these again.
 const LONG_CALLS: usize = 3;
 
-/// Measures calls, but of long ones no more than [`LONG_CALLS`] after the one that warms up.
+/// Measures calls, but of [`LONG`] ones no more than [`LONG_CALLS`] after the one that warms up.
 fn limited(measure: impl Fn(u64) -> Duration) -> impl Fn(u64) -> Duration {
     let (long, turn) = (RefCell::new(Vec::new()), Cell::new(0));
     move |calls| {
@@ -41,7 +42,7 @@ fn limited(measure: impl Fn(u64) -> Duration) -> impl Fn(u64) -> Duration {
             return long.borrow()[turn.get()];
         }
         let taken = measure(calls);
-        if calls == 1 && taken > LONGEST {
+        if calls == 1 && taken > LONG {
             long.borrow_mut().push(taken);
         }
         taken

@@ -62,8 +62,6 @@ fn more_of_the_first_elements_than_there_are_is_refused() {
     advises(&refused(&["topk", "-k", "2", "--axis", "3", "--in", "x_f4.npy"]), "there is no axis 3", "axes count from 0");
     let lines = ["sort", "--axis", "0", "--chunk-size", "100", "--in", "x_f4.npy"];
     advises(&refused(&lines), "lines along this axis lie in each other", "sort along the last axis");
-    let fortran = ["sort", "--chunk-size", "100", "--in", "fortran_square_f4.npy"];
-    advises(&refused(&fortran), "an array in Fortran order is turned as a whole", "leave --chunk-size out");
     let nan_last = ["sort", "--nan-last", "--in", "r_f4.npy"];
     for (rest, message, help) in [
         (["--op", "x < y"], "--nan-last is for the order of values", "leave --op out"),

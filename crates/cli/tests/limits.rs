@@ -180,6 +180,23 @@ fn the_size_of_chunks_is_the_memory_that_they_take() {
     }
 }
 
+/// An array that is turned as a whole goes with a size that holds it and its copies, and with no smaller one.
+#[test]
+fn arrays_in_fortran_order_fit_the_size_of_chunks_or_are_refused() {
+    let folder = Folder::new();
+    for (name, rows, fits) in [("small.npy", 256u64, true), ("large.npy", 2048, false)] {
+        let path = folder.path(name);
+        save_npy(&path, "<u4", &[rows, 512], &vec![1; rows as usize * 2048]);
+        let text = std::fs::read(&path).expect("a file");
+        let at = text.windows(5).position(|w| w == b"False").expect("an order");
+        std::fs::write(&path, [&text[..at], b"True ", &text[at + 5..]].concat()).expect("a file");
+        let run = folder.shell("", &["run", "sort", "--in", name, "--out", "o.npy", "--chunk-size", "64k"]);
+        let said = String::from_utf8_lossy(&run.stderr);
+        assert_eq!(run.status.success(), fits, "{name}: {said}");
+        assert!(fits || said.contains("turned as a whole, which takes 16777216 bytes"), "{said}");
+    }
+}
+
 /// Runs of bytes, whose lengths are four times as long, on machines of more processors: each thread has what it found.
 #[test]
 fn more_threads_take_no_more_than_the_size_of_chunks() {

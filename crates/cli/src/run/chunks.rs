@@ -97,6 +97,21 @@ fn worked_in(bytes: u64) -> u64 {
     bytes - bytes.saturating_sub(LEAST_WORK).min(SMALL_THINGS)
 }
 
+/// Fails where arrays in Fortran order, which are turned as a whole, do not fit a size of chunks with their copies.
+pub(super) fn check_turned(size: &str, inputs: &[Reader]) -> Result<()> {
+    let promised = crate::bench::size(size)?.max(SMALL_THINGS);
+    let turned = inputs.iter().filter(|r| r.fortran_axes().is_some()).map(Reader::head);
+    // The file's elements, those in another order, and both on the device.
+    let needed = turned.map(|a| a.len().saturating_mul(4 * a.dtype.size_bytes())).fold(0, u64::saturating_add);
+    if needed <= promised {
+        return Ok(());
+    }
+    Err(Failure::usage(
+        format!("an array in Fortran order is turned as a whole, which takes {needed} bytes, and not in chunks of {size}"),
+        "give --chunk-size as much, leave it out, or save the array in C order, as np.ascontiguousarray gives it",
+    ))
+}
+
 /// Has freed memory go back to the system from 64 KiB on, where chunks may take so much and no more: glibc raises its limit, of 128 KiB at first, to
 /// the largest allocation that was freed, up to 32 MiB, cuts a heap where twice as much is free at its end, and has a heap for each thread. To be
 /// called before a device is opened, since drivers' threads keep the heaps that they have, and what drivers compile raises the limits.

@@ -61,13 +61,8 @@ pub(crate) fn run(args: &RunArgs) -> Result {
     // Whether the array is read at once is for the device's memory to say.
     let heads: Vec<Array> = inputs.iter().map(|r| r.head().clone()).collect();
     let plan = (args.verb.plan)(args, &heads)?;
-    if args.chunk_size.is_some() {
-        if inputs.iter().any(|r| r.fortran_axes().is_some()) {
-            return Err(Failure::usage(
-                "an array in Fortran order is turned as a whole, and not taken in chunks",
-                "leave --chunk-size out, or save it in C order, as np.ascontiguousarray gives it",
-            ));
-        }
+    if let Some(size) = &args.chunk_size {
+        chunks::check_turned(size, &inputs)?;
         chunks::give_back_at_once();
     }
     let device = open(args)?;
