@@ -6,7 +6,7 @@ use std::str::FromStr;
 /// A number of the type, with NaN and infinities where they are written so.
 ///
 /// # Errors
-/// What is wrong with the text.
+/// The fault of the text, in words that go behind the option's name.
 pub(crate) fn number<T: FromStr + Copy + Into<f64>>(text: &str) -> Result<T, String> {
     let value: T = text.trim().parse().map_err(|_| "it is no number".to_owned())?;
     let wide: f64 = value.into();

@@ -225,7 +225,7 @@ mod tests {
 
     fn subject(name: &str) -> &'static Subject {
         let found = Kind::ALL.iter().flat_map(|kind| kind.subjects()).find(|s| s.name == name);
-        found.unwrap_or_else(|| panic!("no subject `{name}`"))
+        found.expect("subjects are named by operations and compositions that `operations.rs` lists")
     }
 
     #[test]
