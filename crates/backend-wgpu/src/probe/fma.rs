@@ -87,9 +87,9 @@ async fn prove(context: &Context, pipelines: &Arc<Pipelines>, triples: &Triples,
 #[derive(Debug)]
 pub(super) struct Choice {
     pub(super) kind: FmaKind,
-    /// Why no `fma` is exact.
+    /// The reason that no `fma` is exact.
     pub(super) wrong: Option<String>,
-    /// Where this one takes subnormal numbers for zeros.
+    /// A witness that this one takes subnormal numbers for zeros.
     pub(super) flushes: Option<String>,
 }
 

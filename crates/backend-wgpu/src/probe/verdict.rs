@@ -16,9 +16,9 @@ use std::sync::Arc;
 #[derive(Default)]
 pub(super) struct Faults {
     all: Vec<Fault>,
-    /// Why no `fma` is exact.
+    /// The reason that no `fma` is exact.
     fma: Option<String>,
-    /// Where the `fma` that was chosen takes subnormal numbers for zeros.
+    /// A witness that the `fma` that was chosen takes subnormal numbers for zeros.
     flushing_fma: Option<String>,
 }
 
