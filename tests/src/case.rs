@@ -150,8 +150,11 @@ impl<B: Target> Default for Cases<B> {
 impl<B: Target> Cases<B> {
     /// Adds a case that needs no more than f32, i32 and u32.
     pub fn add<O: Outputs>(&mut self, name: impl Into<String>, body: impl Fn(&B) -> Result<O> + Send + Sync + 'static) -> &mut Case<B> {
-        let body: Body<B> = Box::new(move |device| body(device)?.outputs());
-        self.list.push(Case { name: name.into(), needs: Vec::new(), bytes: 0, quick: self.quick, refused: false, body });
+        self.push(name.into(), Box::new(move |device| body(device)?.outputs()))
+    }
+
+    fn push(&mut self, name: String, body: Body<B>) -> &mut Case<B> {
+        self.list.push(Case { name, needs: Vec::new(), bytes: 0, quick: self.quick, refused: false, body });
         let last = self.list.len() - 1;
         &mut self.list[last]
     }

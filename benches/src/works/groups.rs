@@ -4,6 +4,7 @@ use super::{Ready, Shape, Work, one, random, turn_of, work, zeroed};
 use isowarp::element::{DType, Element};
 use isowarp::prelude::*;
 use isowarp::{Device, Result};
+use std::rc::Rc;
 
 pub(super) fn works() -> Vec<Work> {
     vec![
@@ -50,8 +51,10 @@ fn scattered<T: Element>(
     let at = random::<u32>(d, shape.n, !shape.seed)?;
     d.map_into((&at, scalar(targets as u32)), |(at, targets)| at % targets, &at)?;
     let out = zeroed::<T>(d, targets)?;
-    Ready::new(d, &shape, &x.clone(), (&out.clone(), None), move |turn| {
-        device.fill(&out, zero)?;
-        scatter(&device, &turn_of(&x, &shape, turn)?, &at, &out)
-    })
+    let (all, targets) = (x.clone(), out.clone());
+    let enqueue = move |turn| {
+        device.fill(&targets, zero)?;
+        scatter(&device, &turn_of(&all, &shape, turn)?, &at, &targets)
+    };
+    Ready::new(d, &shape, &x, (&out, None), Rc::new(enqueue))
 }

@@ -10,7 +10,9 @@ use isowarp::{Device, Result};
 use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
 
-type Enqueue = Rc<dyn Fn(u64) -> Result<()>>;
+// What is measured is a closure behind a pointer, so that what is around it is compiled once for a type, and not for each benchmark.
+pub(super) type Enqueue = Rc<dyn Fn(u64) -> Result<()>>;
+type OfOne<T, R> = Box<dyn Fn(&Device, &Buffer<Device, T>, &Buffer<Device, R>) -> Result<()>>;
 type Digest = Box<dyn Fn() -> Result<u32>>;
 
 /// A benchmark whose inputs and outputs lie on the device.
@@ -57,9 +59,9 @@ impl Ready {
         shape: &Shape,
         x: &Buffer<Device, T>,
         (out, count): (&Buffer<Device, R>, Option<&Buffer<Device, u32>>),
-        enqueue: impl Fn(u64) -> Result<()> + 'static,
+        enqueue: Enqueue,
     ) -> Result<Self> {
-        let (enqueue, first, host): (Enqueue, _, OnceCell<Vec<T>>) = (Rc::new(enqueue), turn_of(x, shape, 0)?, OnceCell::new());
+        let (first, host): (_, OnceCell<Vec<T>>) = (turn_of(x, shape, 0)?, OnceCell::new());
         let (d, out, count, again) = (d.clone(), out.clone(), count.cloned(), Rc::clone(&enqueue));
         // Elements after the count are another turn's.
         let written = Rc::new(move || match &count {
@@ -191,8 +193,12 @@ pub(crate) fn into<T: Element, R: Element>(
     len: u64,
     f: impl Fn(&Device, &Buffer<Device, T>, &Buffer<Device, R>) -> Result<()> + 'static,
 ) -> Result<Ready> {
+    into_by(d, shape, x, len, Box::new(f))
+}
+
+fn into_by<T: Element, R: Element>(d: &Device, shape: &Shape, x: Buffer<Device, T>, len: u64, f: OfOne<T, R>) -> Result<Ready> {
     let (shape, device, out) = (*shape, d.clone(), zeroed::<R>(d, len)?);
-    Ready::new(d, &shape, &x.clone(), (&out.clone(), None), move |turn| f(&device, &turn_of(&x, &shape, turn)?, &out))
+    Ready::new(d, &shape, &x.clone(), (&out.clone(), None), Rc::new(move |turn| f(&device, &turn_of(&x, &shape, turn)?, &out)))
 }
 
 /// Matrices of random elements, each transposed where it lies as often as its turn comes.
@@ -201,7 +207,11 @@ pub(crate) fn turned(d: &Device, shape: &Shape, sides: fn(u64) -> [u64; 2]) -> R
     let x = random::<f32>(d, shape.n * shape.copies, shape.seed)?;
     let turn = move |device: &Device, x: &Buffer<Device, f32>| device.transpose(&x.slice(..rows * columns)?, rows, columns).in_place();
     let other = d.clone();
-    let ready = Ready::new(d, &shape, &x.clone(), (&turn_of(&x, &shape, 0)?, None), move |k| turn(&device, &turn_of(&x, &shape, k)?))?;
+    let enqueue: Enqueue = {
+        let x = x.clone();
+        Rc::new(move |k| turn(&device, &turn_of(&x, &shape, k)?))
+    };
+    let ready = Ready::new(d, &shape, &x, (&turn_of(&x, &shape, 0)?, None), enqueue)?;
     Ok(ready.digest_by(move || {
         let once = random::<f32>(&other, shape.n, shape.seed)?;
         turn(&other, &once)?;
@@ -251,9 +261,13 @@ pub(crate) fn counted_of<T: Element>(
 ) -> Result<Ready> {
     let (shape, device) = (*shape, d.clone());
     let (out, count) = (zeroed::<T>(d, shape.n)?, zeroed::<u32>(d, 1)?);
-    Ready::new(d, &shape, &x.clone(), (&out.clone(), Some(&count.clone())), move |turn| {
-        f(&device, &turn_of(&x, &shape, turn)?, &out, &count)
-    })
+    Ready::new(
+        d,
+        &shape,
+        &x.clone(),
+        (&out.clone(), Some(&count.clone())),
+        Rc::new(move |turn| f(&device, &turn_of(&x, &shape, turn)?, &out, &count)),
+    )
 }
 
 pub(crate) fn zeroed<T: Element>(d: &Device, n: u64) -> Result<Buffer<Device, T>> {

@@ -11,7 +11,6 @@ use crate::binds::Binding;
 use crate::buffer::Buffer;
 use crate::device::Wgpu;
 use crate::pipeline::Kernel;
-use crate::probe::matrices;
 use arrayvec::ArrayVec;
 use isowarp_core::backend::{Backend as _, RawBuffer as _};
 use isowarp_core::caps::{DeviceKind, FmaKind, Numerics};
@@ -419,7 +418,7 @@ impl Launcher for Wgpu {
     }
 
     fn matrix_shape(&self, factors: MatrixFactors) -> Option<MatrixShape> {
-        self.patterns().matrices.get_or_init(|| matrices::measure(self.context())).shape(factors)
+        self.patterns().matrices.shape(self.context(), factors)
     }
 }
 

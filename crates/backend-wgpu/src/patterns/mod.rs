@@ -64,7 +64,7 @@ pub(crate) struct Kernels {
     /// Workgroups of reductions where tests ask for others than the table's.
     reduce_shape: Mutex<Option<reduce::Shape>>,
     /// Matrix instructions of subgroups, found out when a product first asks for them.
-    matrices: OnceLock<Matrices>,
+    matrices: Matrices,
     /// Polls of a look-back where tests ask for another number, plus one, else 0.
     patience: AtomicU32,
     /// Dialect that tests take the adapter's arithmetic for, over an `fma` that is made to fit.

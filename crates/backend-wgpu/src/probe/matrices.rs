@@ -8,9 +8,8 @@ use crate::seal::matrices::Matrices as Rewrite;
 use isowarp_core::error::Result;
 use isowarp_core::launch::{MatrixFactors, MatrixShape};
 use std::fmt::Write as _;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
-const ALL: [MatrixFactors; 3] = [MatrixFactors::Half, MatrixFactors::Signed, MatrixFactors::Unsigned];
 /// Subgroups of a workgroup of products.
 const SUBGROUPS: u32 = 8;
 /// Products that are added to one another.
@@ -21,48 +20,39 @@ fn workgroup_bytes(m: u32, n: u32) -> u32 {
     (4 * (8 * m + 4 * n) * 48).max(SUBGROUPS * 4 * m * n * 4)
 }
 
-/// Shapes of matrix instructions that computed what they should.
-#[derive(Clone, Copy, Default, Debug)]
-pub(crate) struct Matrices([Option<MatrixShape>; 3]);
+/// Shapes of matrix instructions that computed what they should, each tried when it is first asked for.
+#[derive(Default, Debug)]
+pub(crate) struct Matrices([OnceLock<Option<MatrixShape>>; 3]);
 
 impl Matrices {
-    pub(crate) fn shape(&self, factors: MatrixFactors) -> Option<MatrixShape> {
-        self.0[factors as usize]
+    pub(crate) fn shape(&self, context: &Context, factors: MatrixFactors) -> Option<MatrixShape> {
+        *self.0[factors as usize].get_or_init(|| measure(context, factors))
     }
 }
 
 /// Tries what the driver names. Kernels have to be sealed, and subgroups to be of one size.
-pub(crate) fn measure(context: &Context) -> Matrices {
+fn measure(context: &Context, factors: MatrixFactors) -> Option<MatrixShape> {
     let (info, limits) = (&context.info, &context.limits);
     let lanes = info.subgroup_min_size;
     let fits = context.seal.is_some()
         && context.features.contains(wgpu::Features::SUBGROUP | wgpu::Features::SHADER_F16)
         && lanes == info.subgroup_max_size
         && SUBGROUPS * lanes <= limits.max_compute_invocations_per_workgroup.min(limits.max_compute_workgroup_size_x);
-    if !fits {
-        return Matrices::default();
+    let [m, n, k] = context.facts.matrices[factors as usize].filter(|_| fits)?;
+    // Fragments lie in whole words, in tiles of 256 rows, in stages of 32 bytes.
+    let bytes = if factors == MatrixFactors::Half { 2 * k } else { k };
+    let is_even = [4, 8, 16, 32].contains(&bytes) && [m, n].iter().all(|&side| [4, 8, 16].contains(&side)) && (m * n).is_multiple_of(lanes);
+    if !is_even || workgroup_bytes(m, n) > limits.max_compute_workgroup_storage_size {
+        return None;
     }
-    Matrices(ALL.map(|factors| {
-        let [m, n, k] = context.facts.matrices[factors as usize]?;
-        // Fragments lie in whole words, in tiles of 256 rows, in stages of 32 bytes.
-        let bytes = if factors == MatrixFactors::Half { 2 * k } else { k };
-        let is_even =
-            [4, 8, 16, 32].contains(&bytes) && [m, n].iter().all(|&side| [4, 8, 16].contains(&side)) && (m * n).is_multiple_of(lanes);
-        let is_even = is_even && workgroup_bytes(m, n) <= limits.max_compute_workgroup_storage_size;
-        let shape = MatrixShape { m, n, k, lanes };
-        match is_even.then(|| computes(context, factors, shape)) {
-            Some(Ok(true)) => Some(shape),
-            Some(Ok(false)) => {
-                log::warn!("{}: matrix instructions of {factors:?} of {shape:?} compute something else, and are left alone", info.name);
-                None
-            }
-            Some(Err(error)) => {
-                log::warn!("{}: matrix instructions of {factors:?} of {shape:?} are left alone: {error}", info.name);
-                None
-            }
-            None => None,
-        }
-    }))
+    let shape = MatrixShape { m, n, k, lanes };
+    let why = match computes(context, factors, shape) {
+        Ok(true) => return Some(shape),
+        Ok(false) => "they compute something else".to_owned(),
+        Err(error) => error.to_string(),
+    };
+    log::warn!("{}: matrix instructions of {factors:?} of {shape:?} are left alone: {why}", info.name);
+    None
 }
 
 /// The sums of two products of random matrices: the operands come from a buffer, each matrix after the other, rows of A and columns of B in ascending k.

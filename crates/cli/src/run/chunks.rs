@@ -32,7 +32,7 @@ const MAX_CHUNKS: u64 = 1 << 14;
 /// Memory that allocations below the least of `give_back_at_once` take, of all threads, where a size of chunks is given.
 const SMALL_THINGS: u64 = 4 << 20;
 /// Memory of chunks that nothing is taken from for them.
-const LEAST_WORK: u64 = 1 << 20;
+const LEAST_WORK: u64 = 768 << 10;
 /// Keys of one sort: its indices are `u32`.
 const KEYS: u64 = u32::MAX as u64;
 

@@ -1,6 +1,6 @@
 //! P01 map: every output element is a function of the input elements at the same index (and of the index).
 
-use super::{check_aliasing, check_ops};
+use super::{Prepare, check_aliasing, check_ops};
 use crate::backend::{Backend, Leaf, Out, Run, places};
 use crate::buffer::Buffer;
 use crate::caps::Numerics;
@@ -341,35 +341,35 @@ fn shared(func: Result<Func, ir::OpError>) -> Result<Arc<Func>> {
 fn enqueue<B: Run<MapTask>, R: Outputs>(device: &B, c: Collector<B>, n: u64, func: Arc<Func>, out: R::Refs<'_, B>) -> Result<()> {
     let mut outs = Vec::new();
     R::outs(device, out, n, &mut outs)?;
-    store(device, "map", (c, n, func), outs, true)
+    store(device, "map", (&c, n, &func), outs, true)
 }
 
 /// Checks everything but the outputs' sizes, then runs the map. With `elementwise`, an output may be one of the inputs, element for element.
 pub(super) fn store<B: Run<MapTask>>(
     device: &B,
     pattern: &'static str,
-    (c, n, func): (Collector<B>, u64, Arc<Func>),
+    (c, n, func): (&Collector<B>, u64, &Arc<Func>),
     outs: Vec<(Out<B::Raw>, u64)>,
     elementwise: bool,
 ) -> Result<()> {
-    store_after(device, pattern, (c, n, func), outs, elementwise, || Ok(()))
+    store_after(device, pattern, (c, n, func), outs, elementwise, &|| Ok(()))
 }
 
 /// As [`store`]; `prepare` is called after all checks, before anything is enqueued.
 fn store_after<B: Run<MapTask>>(
     device: &B,
     pattern: &'static str,
-    (c, n, func): (Collector<B>, u64, Arc<Func>),
+    (c, n, func): (&Collector<B>, u64, &Arc<Func>),
     outs: Vec<(Out<B::Raw>, u64)>,
     elementwise: bool,
-    prepare: impl FnOnce() -> Result<()>,
+    prepare: Prepare<'_>,
 ) -> Result<()> {
     let numerics = device.numerics();
-    if !checked(device, (pattern, numerics), (&c, n, &func), &outs, elementwise)? {
+    if !checked(device, (pattern, numerics), (c, n, func), &outs, elementwise)? {
         return Ok(());
     }
     prepare()?;
-    run(device, &MapTask { func, n, numerics }, &c.leaves, outs)
+    run(device, &MapTask { func: Arc::clone(func), n, numerics }, &c.leaves, outs)
 }
 
 /// Makes all checks but that of the outputs' sizes, and returns whether there is anything to do.
@@ -399,9 +399,9 @@ fn run<B: Run<MapTask>>(device: &B, task: &MapTask, leaves: &[Leaf<B::Raw>], out
 pub(super) fn apart<B: Run<MapTask>, R: Outputs>(
     device: &B,
     pattern: &'static str,
-    (c, func): (Collector<B>, Arc<Func>),
+    (c, func): (&Collector<B>, &Arc<Func>),
     out: R::Refs<'_, B>,
-    prepare: impl FnOnce() -> Result<()>,
+    prepare: Prepare<'_>,
 ) -> Result<()> {
     let (n, mut outs) = (c.len()?, Vec::new());
     R::outs(device, out, n, &mut outs)?;

@@ -30,6 +30,9 @@ mod stored;
 pub mod ulps;
 pub mod window;
 
+/// Called once all is checked, before anything is enqueued. One type for all callers, so that what takes it is compiled once for all of them.
+pub(crate) type Prepare<'a> = &'a dyn Fn() -> crate::error::Result<()>;
+
 pub use atomics::{Atomics, FixedPoint, Overflow};
 pub use convolution::{ConvolutionCall, ConvolutionTask, Convolutions, Grid, grid};
 pub use exact::{ExactCall, ExactSumTask, ExactSums};

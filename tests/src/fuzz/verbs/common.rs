@@ -7,11 +7,11 @@ use crate::fuzz::rules;
 use crate::fuzz::tree::Tree;
 use crate::fuzz::trial::{Array, Trial};
 use crate::fuzz::values::{Random, edge};
-use isowarp::Result;
 use isowarp::backend::Backend;
 use isowarp::dynamic::{Call, DynBuffer};
 use isowarp::element::{DType, Ty};
 use isowarp::ir::{Func, pack};
+use isowarp::{Device, Result};
 
 /// Stored bits as an output.
 pub(super) fn output(dtype: DType, bits: impl IntoIterator<Item = u64>) -> Output {
@@ -109,9 +109,9 @@ pub(super) fn parts<B: Backend>(buffers: &[DynBuffer<B>]) -> Result<Vec<Output>>
     buffers.iter().map(|b| Ok(Output { dtype: b.dtype(), bytes: b.read_blocking()? })).collect()
 }
 
-/// The results of the CPU, where plain loops would be those of the library.
+/// The results of the CPU, where plain loops would be those of the library; as a [`Device`], for which every pattern is compiled anyway.
 pub(super) fn on_cpu(trial: &Trial) -> Vec<Output> {
-    trial.run(&isowarp::Cpu::new()).unwrap_or_default()
+    trial.run(&Device::Cpu(isowarp::Cpu::new())).unwrap_or_default()
 }
 
 /// The one result of the CPU if each of its floats is as near to a number as is given beside that, and else those numbers.

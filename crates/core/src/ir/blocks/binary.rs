@@ -152,10 +152,21 @@ fn prepend<T: Lane>(left: T, to: &mut [T::Bits], f: &impl Fn(T, T) -> T) {
     }
 }
 
-/// One step of the prefixes of a chunk; lanes that stay as they are go through the operation too, so that all of a register do.
+/// One step of the prefixes of a chunk; lanes that stay as they are go through the operation too, so that all of a register do. Plain loops: this is
+/// compiled for every operation and type.
 #[inline(always)]
 fn near<const HALF: usize, T: Lane>(x: [T; CHUNK], f: &impl Fn(T, T) -> T) -> [T; CHUNK] {
-    let left: [T; CHUNK] = std::array::from_fn(|l| x[(l & !(HALF - 1)).saturating_sub(1)]);
-    let made: [T; CHUNK] = std::array::from_fn(|l| f(left[l], x[l]));
-    std::array::from_fn(|l| if l & HALF == 0 { x[l] } else { made[l] })
+    let (mut left, mut made) = (x, x);
+    for l in 0..CHUNK {
+        left[l] = x[(l & !(HALF - 1)).saturating_sub(1)];
+    }
+    for l in 0..CHUNK {
+        made[l] = f(left[l], x[l]);
+    }
+    for l in 0..CHUNK {
+        if l & HALF == 0 {
+            made[l] = x[l];
+        }
+    }
+    made
 }

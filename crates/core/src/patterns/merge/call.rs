@@ -6,7 +6,7 @@ use crate::buffer::Buffer;
 use crate::element::{DType, Element};
 use crate::error::{Error, Result};
 use crate::input::require;
-use crate::patterns::{SortOrder, check_aliasing};
+use crate::patterns::{Prepare, SortOrder, check_aliasing};
 
 /// An array as a leaf that knows its length.
 pub(super) fn leaf<B: Backend, T: Element>(x: &Buffer<B, T>) -> Leaf<B::Raw> {
@@ -29,7 +29,7 @@ pub(super) fn merge<B: Run<MergeTask>, K: Element, V: Element>(
     b: Side<'_, B, K, V>,
     order: SortOrder,
     out: Side<'_, B, K, V>,
-    prepare: impl FnOnce() -> Result<()>,
+    prepare: Prepare<'_>,
 ) -> Result<()> {
     merge_by(device, a, b, order, out, |task, leaves, outs| {
         prepare()?;

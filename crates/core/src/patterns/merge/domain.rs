@@ -67,7 +67,7 @@ where
     fn write(call: &MergeCall<'_, B, I, J, KeysAlone, Self>, out: <I::Out as Outputs>::Refs<'_, B>) -> Result<()> {
         let (device, out) = (call.device, (I::Out::first(out), None::<&Buffer<B, I::Element>>));
         if let Some((a, b)) = call.plain() {
-            return call::merge(device, (a, None), (b, None), call.order, out, || check_arrays(call, a, b));
+            return call::merge(device, (a, None), (b, None), call.order, out, &|| check_arrays(call, a, b));
         }
         let types = [I::Element::DTYPE];
         let a = Side::new(device, "merge", (Lent(&call.a), I::out), &types)?;
@@ -94,7 +94,7 @@ where
         let (device, BothValues(v, w)) = (call.device, &call.with);
         let out = (I::Out::first(out.0), Some(V::Out::first(out.1)));
         if let (Some((a, b)), Some(v), Some(w)) = (call.plain(), v.plain(), w.plain()) {
-            return call::merge(device, (a, Some(v)), (b, Some(w)), call.order, out, || check_arrays(call, a, b));
+            return call::merge(device, (a, Some(v)), (b, Some(w)), call.order, out, &|| check_arrays(call, a, b));
         }
         let types = [I::Element::DTYPE, V::Element::DTYPE];
         let of_a = ((Lent(&call.a), Lent(v)), |(key, value): (I::Exprs, V::Exprs)| (I::out(key), V::out(value)));
@@ -173,7 +173,7 @@ fn merge_arrays<B: Merge, K: Element, V: Element, I, J, W, P>(
     out: (&Buffer<B, K>, Option<&Buffer<B, V>>),
 ) -> Result<()> {
     let compared = Arc::clone(&before);
-    merge_sort::merge(call.device, a, b, before, out, || {
+    merge_sort::merge(call.device, a, b, before, out, &|| {
         if call.checked {
             check_sorted_by(call.device, BY, "the first array", a.0, comparison(&compared))?;
             check_sorted_by(call.device, BY, "the second array", b.0, comparison(&compared))?;
@@ -207,11 +207,12 @@ fn merge_inputs<B: Run<ReduceTask> + Run<MapTask>, K: Element, R: Outputs>(
     [a, b]: [(Elsewhere<B>, Option<Neighbours<B>>); 2],
     out: R::Refs<'_, B>,
 ) -> Result<()> {
-    let check =
-        |what, keys: Option<_>| keys.map_or(Ok(()), |keys| check_neighbours(device, (BY, what), keys, comparison::<K::Reg>(before)));
-    merge_computed::<B, R>(device, &[a.0, b.0], before, out, || {
-        check("the first input", a.1)?;
-        check("the second input", b.1)
+    let check = |what, keys: &Option<_>| {
+        keys.as_ref().map_or(Ok(()), |keys| check_neighbours(device, (BY, what), keys, comparison::<K::Reg>(before)))
+    };
+    merge_computed::<B, R>(device, &[a.0, b.0], before, out, &|| {
+        check("the first input", &a.1)?;
+        check("the second input", &b.1)
     })
 }
 

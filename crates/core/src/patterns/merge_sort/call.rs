@@ -9,7 +9,7 @@ use crate::input::require;
 use crate::ir::{self, Expr, Func};
 use crate::patterns::moves::gather;
 use crate::patterns::sort::check_len;
-use crate::patterns::{GatherTask, Map as _, MapTask, SortOrder, SortPayload, check_aliasing, check_ops};
+use crate::patterns::{GatherTask, Map as _, MapTask, Prepare, SortOrder, SortPayload, check_aliasing, check_ops};
 use std::sync::Arc;
 
 /// Bytes of a value that travels with its key; others are fetched by indices.
@@ -94,7 +94,7 @@ pub(in crate::patterns) fn sort<B: Run<MergeSortTask> + Run<GatherTask> + Run<Ma
     before: Arc<Func>,
     (keys_out, values_out): Side<'_, B, K, V>,
     in_place: bool,
-    prepare: impl FnOnce() -> Result<()>,
+    prepare: Prepare<'_>,
 ) -> Result<()> {
     let n = keys.len();
     let mut c = Checked::new(device, "sort_by");
@@ -140,7 +140,7 @@ pub(in crate::patterns) fn sort_with<B: Run<MergeSortTask> + Run<GatherTask> + R
     before: Arc<Func>,
     (keys_lent, values_lent): Side<'_, B, K, V>,
     (keys_out, values_out): Side<'_, B, K, V>,
-    prepare: impl FnOnce() -> Result<()>,
+    prepare: Prepare<'_>,
 ) -> Result<()> {
     let n = keys.len();
     let mut c = Checked::new(device, "sort_by");
@@ -186,7 +186,7 @@ pub(in crate::patterns) fn argsort<B: Run<MergeSortTask> + Run<GatherTask> + Run
     before: Arc<Func>,
     lent: Option<([&Buffer<B, K>; 2], &Buffer<B, X>)>,
     (keys_out, out): (Option<&Buffer<B, K>>, &Buffer<B, X>),
-    prepare: impl FnOnce() -> Result<()>,
+    prepare: Prepare<'_>,
 ) -> Result<()> {
     let n = keys.len();
     let mut c = Checked::new(device, "argsort_by");
@@ -221,7 +221,7 @@ pub(in crate::patterns) fn merge<B: Run<MergeByTask> + Run<GatherTask> + Run<Map
     b: Side<'_, B, K, V>,
     before: Arc<Func>,
     out: Side<'_, B, K, V>,
-    prepare: impl FnOnce() -> Result<()>,
+    prepare: Prepare<'_>,
 ) -> Result<()> {
     let (m, n) = (a.0.len(), b.0.len());
     let total = m + n;

@@ -18,14 +18,14 @@ pub(in crate::patterns) fn comparison<T: Scalar>(before: &Func) -> impl Fn(Expr<
 pub(in crate::patterns) fn check_neighbours<B: Run<ReduceTask> + Run<MapTask>, T: Scalar>(
     device: &B,
     (pattern, what): (&'static str, &'static str),
-    found: Neighbours<B>,
+    found: &Neighbours<B>,
     before: impl Fn(Expr<T>, Expr<T>) -> Expr<bool>,
 ) -> Result<()> {
     if found.c.len()? < 2 {
         return Ok(());
     }
     let func = found.trace(|left, key, i| select(i.eq(0) | !before(key, left), u32::MAX, i))?;
-    match device.reduce(&Operand::<_, u32>::new(found.c, func), Min).run()?.read_blocking()? {
+    match device.reduce(&Operand::<_, u32>::new(found.c.clone(), func), Min).run()?.read_blocking()? {
         u32::MAX => Ok(()),
         index => Err(Error::NotSorted { pattern, what, index: index.into() }),
     }

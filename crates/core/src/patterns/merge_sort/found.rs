@@ -11,7 +11,7 @@ use crate::patterns::before::{Elsewhere, inlined};
 use crate::patterns::map::apart;
 use crate::patterns::operand::Operand;
 use crate::patterns::select::Count;
-use crate::patterns::{MapTask, check_ops};
+use crate::patterns::{MapTask, Prepare, check_ops};
 use std::sync::Arc;
 
 /// Whether the first of two elements comes before the second.
@@ -80,7 +80,7 @@ pub(super) fn search<B: Run<MapTask>, K: Scalar, P: Count>(
         })]
     };
     let func = Arc::new(graph::trace(c.params.clone(), build)?);
-    apart::<B, Narrow<P>>(device, PATTERN, (c, func), out, || Ok(()))
+    apart::<B, Narrow<P>>(device, PATTERN, (&c, &func), out, &|| Ok(()))
 }
 
 /// Element `k` of the merge of two inputs: of the elements that go first in one place those of the first, unless that of the second comes before it.
@@ -90,7 +90,7 @@ pub(in crate::patterns) fn merge<B: Run<MapTask>, R: Outputs>(
     [a, b]: &[Elsewhere<B>; 2],
     order: &Arc<Func>,
     out: R::Refs<'_, B>,
-    prepare: impl FnOnce() -> Result<()>,
+    prepare: Prepare<'_>,
 ) -> Result<()> {
     const PATTERN: &str = "merge_by";
     check_ops(device, PATTERN, device.numerics(), &[order])?;
@@ -129,7 +129,7 @@ pub(in crate::patterns) fn merge<B: Run<MapTask>, R: Outputs>(
         of_a.iter().zip(&of_b).zip(a.types()).map(either).collect()
     };
     let func = Arc::new(graph::trace(c.params.clone(), build)?);
-    apart::<B, R>(device, PATTERN, (c, func), out, prepare)
+    apart::<B, R>(device, PATTERN, (&c, &func), out, prepare)
 }
 
 /// Elements of both, which a word numbers.

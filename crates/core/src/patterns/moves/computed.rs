@@ -225,7 +225,7 @@ impl<B: Move, I: Element<Reg = I> + Scalar, T: Element<Reg = T> + Scalar> Source
     pub(super) fn stored(self, device: &B) -> Result<(Buffer<B, I>, Buffer<B, T>)> {
         let (indices, values) = (device.buffer(self.n)?, device.buffer(self.n)?);
         let outs = vec![(indices.out(), self.n), (values.out(), self.n)];
-        store(device, "map", (self.c, self.n, self.func), outs, true)?;
+        store(device, "map", (&self.c, self.n, &self.func), outs, true)?;
         Ok((indices, values))
     }
 }
@@ -288,7 +288,7 @@ fn fetch_last<B: Run<MapTask>, W: Element<Reg = W> + Scalar>(
     };
     let func = Arc::new(ir::pack(c.params.clone(), build)?);
     let n = out.len();
-    store(device, "scatter", (c, n, func), vec![(out.out(), n)], true)
+    store(device, "scatter", (&c, n, &func), vec![(out.out(), n)], true)
 }
 
 /// The same of elements that are narrower than a word: byte by byte, so that what is there stays as it is.
@@ -317,7 +317,7 @@ fn fetch_last_bytes<B: Run<MapTask>>(
     };
     let func = Arc::new(ir::pack(c.params.clone(), build)?);
     let n = out.len();
-    store(device, "scatter", (c, n, func), vec![(out.out(), n)], true)
+    store(device, "scatter", (&c, n, &func), vec![(out.out(), n)], true)
 }
 
 /// Keys of sources and targets are combined as integers; a target whose key stays is left as it is.
@@ -364,7 +364,7 @@ pub(super) fn value_at<B: Move, I: IndexScalar>(device: &B, pattern: &'static st
     let of = Elsewhere::new(device, pattern, &indices, |i: Expr<I>| i)?;
     let place = Operand::traced(device, pattern, &(counting(1), scalar(position)), |(_, place)| place)?;
     let out = device.buffer::<I>(1)?;
-    gather::<B, Expr<I>, u32>(device, of, &place, &out, || Ok(()))?;
+    gather::<B, Expr<I>, u32>(device, of, &place, &out, &|| Ok(()))?;
     Ok(out.read_blocking()?.first().map_or(0, |i| i.number()))
 }
 

@@ -14,7 +14,7 @@ use crate::ir::{Func, select};
 use crate::patterns::before::Elsewhere;
 use crate::patterns::map::{apart, collect};
 use crate::patterns::operand::Operand;
-use crate::patterns::{Lines, MapTask};
+use crate::patterns::{Lines, MapTask, Prepare};
 use std::sync::Arc;
 
 /// A gather: values, and indices of them.
@@ -88,7 +88,7 @@ impl<B: Move, V: Values<B>, H: Numbers<B, Element: IndexElement>> Arrays<B> for 
         let values = Elsewhere::new(device, GATHER, &self.values, V::out)?;
         let indices = Operand::<B, <H::Element as Element>::Reg>::traced(device, GATHER, &self.indices, |at| at)?;
         let n = values.len;
-        gather::<B, V::Out, _>(device, values, &indices, out, || {
+        gather::<B, V::Out, _>(device, values, &indices, out, &|| {
             if self.checked { check_operand(device, GATHER, &indices, n) } else { Ok(()) }
         })
     }
@@ -149,7 +149,7 @@ impl<V, H> Gathering<V, H> {
             let there = if bound.is_some() { positive & at.lt(limit) } else { positive };
             select(there, (i / block * n + target_word(at, lines.n)) * inner + i % inner, u32::MAX)
         })?;
-        gather::<B, W::Out, _>(device, values, &places, out, || {
+        gather::<B, W::Out, _>(device, values, &places, out, &|| {
             if self.checked { check_operand(device, GATHER, &indices, lines.n) } else { Ok(()) }
         })
     }
@@ -163,10 +163,10 @@ pub(super) fn gather<B: Run<MapTask>, R: Outputs, I: IndexScalar>(
     values: Elsewhere<B>,
     indices: &Operand<B, I>,
     out: R::Refs<'_, B>,
-    prepare: impl FnOnce() -> Result<()>,
+    prepare: Prepare<'_>,
 ) -> Result<()> {
     let (c, func) = at_indices(device, values, indices)?;
-    apart::<B, R>(device, GATHER, (c, func), out, prepare)
+    apart::<B, R>(device, GATHER, (&c, &func), out, prepare)
 }
 
 /// The values at these indices, zero where one names no element, as an operator and its leaves.

@@ -38,7 +38,7 @@ pub(super) fn gather_narrow<B: Move, T: Element, I: IndexElement>(
                 values,
                 &Operand::<B, I::Reg>::traced(device, "gather", &indices, |at| at)?,
                 &out,
-                || Ok(()),
+                &|| Ok(()),
             )
         }};
     }

@@ -129,7 +129,7 @@ impl<B: Move, V: Values<B, Out: Stored>, H: Numbers<B, Element: IndexElement>> A
         };
         if !self.inverse {
             let values = Elsewhere::new(device, pattern, &self.x, V::out)?;
-            return gather::<B, V::Out, _>(device, values, &order, out, || if self.checked { check() } else { Ok(()) });
+            return gather::<B, V::Out, _>(device, values, &order, out, &|| if self.checked { check() } else { Ok(()) });
         }
         enough(target, n)?;
         let target = target.slice(..n)?;

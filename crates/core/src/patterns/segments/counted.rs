@@ -11,7 +11,7 @@ use crate::input::{Elements, counting, scalar};
 use crate::ir::select;
 use crate::patterns::select::Count;
 use crate::patterns::sort::{Call, SortCall, SortDomain, SortRun, Travels, fresh};
-use crate::patterns::{GatherTask, IndexScalar, Map as _, MapTask, Selected, check_aliasing};
+use crate::patterns::{GatherTask, IndexScalar, Map as _, MapTask, Prepare, Selected, check_aliasing};
 
 /// The offsets of one segment of as many elements as are counted.
 pub(in crate::patterns) fn bounds<B: Run<MapTask>, C: Count + IndexScalar>(device: &B, count: &DeviceScalar<B, C>) -> Result<Buffer<B, C>> {
@@ -24,7 +24,7 @@ impl<B: Run<SegmentedSortTask> + Run<MapTask>, C: Count + IndexScalar> Parts<B> 
         check_aliasing("sort", &[self.0.buffer().leaf()], 1, outs, false)
     }
 
-    fn enqueue(&self, sort: Call<'_, B>, prepare: impl FnOnce() -> Result<()>) -> Result<()> {
+    fn enqueue(&self, sort: Call<'_, B>, prepare: Prepare<'_>) -> Result<()> {
         let count = self.0;
         run_parts(sort, (3, false, false), |device, n| {
             prepare()?;

@@ -154,7 +154,7 @@ where
             let func = found.trace(|before, x, i| stored::<I::Element>(select(i.eq(0), x, f.of(before, x, false))))?;
             (found.c, func)
         };
-        apart::<B, Narrow<I::Element>>(device, PATTERN, (c, func), out, || Ok(()))
+        apart::<B, Narrow<I::Element>>(device, PATTERN, (&c, &func), out, &|| Ok(()))
     }
 }
 

@@ -11,7 +11,7 @@ use crate::input::Elements;
 use crate::patterns::moves::gather;
 use crate::patterns::select::Count;
 use crate::patterns::sort::{Call, InMemory, OrderedKeys, SortCall, SortDomain, SortRun, Travels, fresh};
-use crate::patterns::{GatherTask, IndexScalar, MapTask, ReduceTask, ScanTask, SortBy, check_aliasing};
+use crate::patterns::{GatherTask, IndexScalar, MapTask, Prepare, ReduceTask, ScanTask, SortBy, check_aliasing};
 
 /// Parts of the keys of a sort.
 pub(super) trait Parts<B: Backend> {
@@ -19,7 +19,7 @@ pub(super) trait Parts<B: Backend> {
     fn check(&self, device: &B, n: u64, outs: &[(Out<B::Raw>, u64)]) -> Result<()>;
 
     /// Enqueues the sort, after `prepare`, which is called once all is checked.
-    fn enqueue(&self, sort: Call<'_, B>, prepare: impl FnOnce() -> Result<()>) -> Result<()>;
+    fn enqueue(&self, sort: Call<'_, B>, prepare: Prepare<'_>) -> Result<()>;
 }
 
 impl<B: Run<SegmentedSortTask>, O: Count + IndexScalar> Parts<B> for Offsets<'_, B, O> {
@@ -27,7 +27,7 @@ impl<B: Run<SegmentedSortTask>, O: Count + IndexScalar> Parts<B> for Offsets<'_,
         check_offsets(device, self.0, outs)
     }
 
-    fn enqueue(&self, sort: Call<'_, B>, prepare: impl FnOnce() -> Result<()>) -> Result<()> {
+    fn enqueue(&self, sort: Call<'_, B>, prepare: Prepare<'_>) -> Result<()> {
         let offsets = self.0;
         let bounds = Leaf::Array { raw: offsets.raw().clone(), dtype: O::DTYPE, offset: offsets.offset(), len: offsets.len() };
         run_parts(sort, (offsets.len() + 1, true, true), |_, _| prepare().map(|()| bounds))
@@ -39,13 +39,13 @@ impl<B: Run<SegmentedSortTask> + Run<ReduceTask> + Run<MapTask>, O: Count + Inde
         self.0.check(device, n, outs)
     }
 
-    fn enqueue(&self, sort: Call<'_, B>, prepare: impl FnOnce() -> Result<()>) -> Result<()> {
+    fn enqueue(&self, sort: Call<'_, B>, prepare: Prepare<'_>) -> Result<()> {
         let (device, n) = (sort.device(), sort.elements());
         let check = || check_bounds(device, "segments", self.0.0, n);
         if n == 0 {
             check()?;
         }
-        self.0.enqueue(sort, || check().and_then(|()| prepare()))
+        self.0.enqueue(sort, &|| check().and_then(|()| prepare()))
     }
 }
 
@@ -73,7 +73,7 @@ where
     let restore = || keys_out.map_or(Ok(()), |out| compared.restore(device, &out.slice(..n)?));
     parts.check(device, n, &outs)?;
     if let (Some(values), Some(keys_out), Some(out)) = (values, keys_out, payload_out) {
-        pairs(device, (&keys, &values), by, (keys_out, out), |sort| parts.enqueue(sort, prepare))?;
+        pairs(device, (&keys, &values), by, (keys_out, out), |sort| parts.enqueue(sort, &prepare))?;
         return restore();
     }
     let mut sort = Call::new(device, &keys, by)?;
@@ -86,7 +86,7 @@ where
     if let Some(out) = payload_out {
         sort = sort.payload_to(out)?;
     }
-    parts.enqueue(sort, prepare)?;
+    parts.enqueue(sort, &prepare)?;
     restore()
 }
 

@@ -124,7 +124,7 @@ where
         }
         check_ops(device, DECODING, device.numerics(), &[&func])?;
         write_ends(device, &lengths, runs, &ends)?;
-        store(device, DECODING, (c, n, func), outs, false)
+        store(device, DECODING, (&c, n, &func), outs, false)
     }
 
     /// The number of runs, and the leaves of values and of lengths, after the checks of how many there are.

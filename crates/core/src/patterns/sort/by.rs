@@ -43,9 +43,9 @@ where
         let of = call.with.of(None);
         let values = of.as_ref().and_then(Values::plain);
         match (call.keys.plain(), keys_out, payload_out, &of) {
-            (Some(keys), keys_out, Some(out), _) if W::INDICES => argsort(device, keys, before, None, (keys_out, out), || Ok(())),
+            (Some(keys), keys_out, Some(out), _) if W::INDICES => argsort(device, keys, before, None, (keys_out, out), &|| Ok(())),
             (Some(keys), Some(keys_out), out, of) if of.is_some() == values.is_some() => {
-                sort(device, (keys, values), before, (keys_out, out), false, || Ok(()))
+                sort(device, (keys, values), before, (keys_out, out), false, &|| Ok(()))
             }
             // Computed elements are stored where they are then sorted.
             (_, keys_out, Some(payload), Some(of)) => {
@@ -60,7 +60,7 @@ where
                 check_ops(device, "sort_by", device.numerics(), &[&before])?;
                 check_aliasing("sort_by", of.leaves(), of.n, &[(keys.out(), of.n), (payload.out(), of.n)], false)?;
                 let lie = (&keys, Some(&payload));
-                sort(device, lie, before, lie, true, || of.store(device, (&keys, &payload)))
+                sort(device, lie, before, lie, true, &|| of.store(device, (&keys, &payload)))
             }
             (_, Some(out), ..) => {
                 let of = ComputedKeys::new(device, &call.keys, None)?;
@@ -69,7 +69,7 @@ where
                 check_ops(device, "sort_by", device.numerics(), &[&before])?;
                 check_aliasing("sort_by", of.leaves(), of.n, &[(keys.out(), of.n)], false)?;
                 let lie = (&keys, None::<&Buffer<B, u32>>);
-                sort(device, lie, before, lie, true, || of.store::<I>(device, &keys))
+                sort(device, lie, before, lie, true, &|| of.store::<I>(device, &keys))
             }
             _ => Ok(()),
         }
@@ -105,10 +105,10 @@ where
         let store = || of.store(device);
         match (keys_out, payload_out, memory.home, memory.payload) {
             (None, Some(out), Some(home), Some(indices)) => {
-                argsort(device, &keys, before, Some(([memory.keys, home], indices)), (None, out), store)
+                argsort(device, &keys, before, Some(([memory.keys, home], indices)), (None, out), &store)
             }
             (Some(keys_out), out, ..) => {
-                sort_with(device, (&keys, values.as_ref()), before, (memory.keys, memory.payload), (keys_out, out), store)
+                sort_with(device, (&keys, values.as_ref()), before, (memory.keys, memory.payload), (keys_out, out), &store)
             }
             _ => Ok(()),
         }
@@ -124,6 +124,6 @@ where
 {
     fn in_place(call: &SortCall<'_, B, &Buffer<B, K>, W, Self>) -> Result<()> {
         let lie = (call.keys, call.with.array());
-        sort(call.device, lie, before::<K>(&call.by, &call.domain.0)?, lie, true, || Ok(()))
+        sort(call.device, lie, before::<K>(&call.by, &call.domain.0)?, lie, true, &|| Ok(()))
     }
 }

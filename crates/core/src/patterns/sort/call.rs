@@ -8,7 +8,7 @@ use crate::element::{DType, Element};
 use crate::error::{Error, Result};
 use crate::input::require;
 use crate::patterns::layout::{LayoutTask, transposed};
-use crate::patterns::{Lines, check_aliasing};
+use crate::patterns::{Lines, Prepare, check_aliasing};
 use core::ops::Range;
 
 /// The bits that are compared, all where none are named.
@@ -132,7 +132,7 @@ impl<'a, B: Backend> Call<'a, B> {
     }
 
     /// Enqueues the sort of rows, after `prepare`, which is called once all is checked.
-    pub(super) fn run_rows(self, rows: Lines, prepare: &dyn Fn() -> Result<()>) -> Result<()>
+    pub(super) fn run_rows(self, rows: Lines, prepare: Prepare<'_>) -> Result<()>
     where
         B: Run<SortTask>,
     {
@@ -143,7 +143,7 @@ impl<'a, B: Backend> Call<'a, B> {
     }
 
     /// As [`Call::run_rows`] of lines along any axis. Those that are no rows are transposed to rows, sorted, and transposed back.
-    pub(super) fn run_lines(self, lines: Lines, prepare: &dyn Fn() -> Result<()>) -> Result<()>
+    pub(super) fn run_lines(self, lines: Lines, prepare: Prepare<'_>) -> Result<()>
     where
         B: Run<SortTask> + Run<LayoutTask>,
     {

@@ -37,9 +37,9 @@ impl<B: Run<MapTask>> ComputedKeys<B> {
     }
 
     /// Computes them.
-    pub(in crate::patterns) fn store<I: Elements<B>>(self, device: &B, to: &Buffer<B, I::Element>) -> Result<()> {
+    pub(in crate::patterns) fn store<I: Elements<B>>(&self, device: &B, to: &Buffer<B, I::Element>) -> Result<()> {
         let to = to.slice(..self.n)?;
-        apart::<B, I::Out>(device, "sort", (self.c, self.func), I::Out::refs(&to), || Ok(()))
+        apart::<B, I::Out>(device, "sort", (&self.c, &self.func), I::Out::refs(&to), &|| Ok(()))
     }
 }
 
@@ -72,11 +72,11 @@ impl<'a, B: Run<MapTask>, I: Elements<B>, J: Elements<B>> ComputedPairs<'a, B, I
     }
 
     /// Computes them.
-    pub(in crate::patterns) fn store(self, device: &B, to: (&Buffer<B, I::Element>, &Buffer<B, J::Element>)) -> Result<()> {
+    pub(in crate::patterns) fn store(&self, device: &B, to: (&Buffer<B, I::Element>, &Buffer<B, J::Element>)) -> Result<()> {
         let n = self.n;
         let to = (to.0.slice(..n)?, to.1.slice(..n)?);
         match (self.keys.plain(), self.values.plain()) {
-            (None, None) => both::<B, I, J>(device, (self.c, self.func), &to),
+            (None, None) => both::<B, I, J>(device, (&self.c, &self.func), &to),
             (keys, values) => {
                 if keys.is_none() {
                     ComputedKeys::new(device, self.keys, Some(n))?.store::<I>(device, &to.0)?;
@@ -93,10 +93,10 @@ impl<'a, B: Run<MapTask>, I: Elements<B>, J: Elements<B>> ComputedPairs<'a, B, I
 
 fn both<B: Run<MapTask>, I: Elements<B>, J: Elements<B>>(
     device: &B,
-    of: (Collector<B>, Arc<Func>),
+    of: (&Collector<B>, &Arc<Func>),
     to: &(Buffer<B, I::Element>, Buffer<B, J::Element>),
 ) -> Result<()> {
-    apart::<B, (I::Out, J::Out)>(device, "sort", of, <(I::Out, J::Out)>::refs(to), || Ok(()))
+    apart::<B, (I::Out, J::Out)>(device, "sort", of, <(I::Out, J::Out)>::refs(to), &|| Ok(()))
 }
 
 fn copied<B: Run<MapTask>, T: Element>(device: &B, from: Option<&Buffer<B, T>>, to: &Buffer<B, T>) -> Result<()> {
@@ -171,11 +171,11 @@ impl<'a, B: Run<MapTask>, I: Elements<B>, J: Elements<B>> InMemory<'a, B, I, J> 
     }
 
     /// Stores what is computed.
-    pub(in crate::patterns) fn store(self, device: &B) -> Result<()> {
-        match (self.pending, self.values) {
+    pub(in crate::patterns) fn store(&self, device: &B) -> Result<()> {
+        match (&self.pending, &self.values) {
             (Pending::Keys(of), _) => of.store::<I>(device, &self.keys),
-            (Pending::Values(of), Some(values)) => of.store::<J>(device, &values),
-            (Pending::Both(of), Some(values)) => of.store(device, (&self.keys, &values)),
+            (Pending::Values(of), Some(values)) => of.store::<J>(device, values),
+            (Pending::Both(of), Some(values)) => of.store(device, (&self.keys, values)),
             _ => Ok(()),
         }
     }

@@ -14,7 +14,7 @@ use crate::error::{Error, Result};
 use crate::input::{Elements, Input as _, Values};
 use crate::patterns::layout::LayoutTask;
 use crate::patterns::map::collect;
-use crate::patterns::{Lines, MapTask};
+use crate::patterns::{Lines, MapTask, Prepare};
 use core::cell::Cell;
 
 /// Domain of a sort: all keys, by their bits or by a comparator, lines, segments, or the first ones. `I` are the keys, `W` is what travels.
@@ -222,7 +222,7 @@ where
 }
 
 /// Enqueues a sort of lines, after what is called once all is checked.
-type Enqueue<'d, B> = fn(Call<'d, B>, Lines, &dyn Fn() -> Result<()>) -> Result<()>;
+type Enqueue<'d, B> = fn(Call<'d, B>, Lines, Prepare<'_>) -> Result<()>;
 
 /// A sort by bits, put together.
 fn lines<'d, B, I, W, P>(

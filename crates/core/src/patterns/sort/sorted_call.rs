@@ -209,6 +209,6 @@ where
         }
         let found = Neighbours::new(device, "check_sorted", &call.keys, identity)?;
         check_len(found.c.len()?)?;
-        check_neighbours(device, ("check_sorted", "the input"), found, before)
+        check_neighbours(device, ("check_sorted", "the input"), &found, before)
     }
 }

@@ -6,10 +6,10 @@ use crate::buffer::{Buffer, Memory as _};
 use crate::element::{DType, Element};
 use crate::error::{Error, Result};
 use crate::input::require;
-use crate::patterns::check_aliasing;
 use crate::patterns::moves::{GatherTask, gather};
 use crate::patterns::sort::call::bits_of;
 use crate::patterns::sort::{Digit, KeyBits};
+use crate::patterns::{Prepare, check_aliasing};
 use core::ops::Range;
 
 /// Fewer keys than this are sorted whole.
@@ -147,7 +147,7 @@ pub(super) fn into<B: Run<TopKTask> + Run<SortTask> + Run<GatherTask>, K: Elemen
     by: SortBy,
     first: Option<&Buffer<B, K>>,
     places: Option<&Buffer<B, u32>>,
-    prepare: impl FnOnce() -> Result<()>,
+    prepare: Prepare<'_>,
 ) -> Result<()> {
     let task = task(device, keys, k, &by)?;
     check_outputs(device, keys, k, first, places)?;
@@ -176,7 +176,7 @@ pub(super) fn pairs_into<B: Run<TopKTask> + Run<SortTask> + Run<GatherTask>, K: 
     k: u64,
     by: SortBy,
     out: (&Buffer<B, K>, &Buffer<B, V>),
-    prepare: impl FnOnce() -> Result<()>,
+    prepare: Prepare<'_>,
 ) -> Result<()> {
     if values.len() != keys.len() {
         return Err(Error::LengthMismatch { what: "values", expected: keys.len(), found: values.len() });

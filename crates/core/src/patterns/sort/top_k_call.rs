@@ -241,8 +241,8 @@ where
     let (keys, values, by) = (of.keys.clone(), of.values.clone(), compared.by.clone());
     let prepare = || of.store(device);
     match (values, first, payload) {
-        (Some(values), Some(first), Some(out)) => pairs_into(device, (&keys, &values), k, by, (first, out), prepare)?,
-        (_, first, payload) => into(device, &keys, k, by, first, payload.map(words).transpose()?.as_ref(), prepare)?,
+        (Some(values), Some(first), Some(out)) => pairs_into(device, (&keys, &values), k, by, (first, out), &prepare)?,
+        (_, first, payload) => into(device, &keys, k, by, first, payload.map(words).transpose()?.as_ref(), &prepare)?,
     }
     restore(device, compared, first, k)
 }
@@ -293,8 +293,8 @@ where
         let Some(first) = first else { return Ok(()) };
         let prepare = || of.store(device);
         match (values, payload) {
-            (Some(values), Some(out)) => matrix.with_values(&values, (first, out), prepare)?,
-            (_, payload) => matrix.first(first, payload.map(words).transpose()?.as_ref(), prepare)?,
+            (Some(values), Some(out)) => matrix.with_values(&values, (first, out), &prepare)?,
+            (_, payload) => matrix.first(first, payload.map(words).transpose()?.as_ref(), &prepare)?,
         }
         restore(device, &compared, Some(first), matrix.results())
     }

@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::input::{index, require, scalar};
 use crate::patterns::layout::{Axis, LayoutTask, copy, transposed};
 use crate::patterns::moves::gather;
-use crate::patterns::{GatherTask, Lines, Map as _, MapTask, check_aliasing};
+use crate::patterns::{GatherTask, Lines, Map as _, MapTask, Prepare, check_aliasing};
 
 /// Rows of at least so many keys are searched one after the other, where few of each are wanted.
 const LONG: u64 = 1 << 22;
@@ -78,7 +78,7 @@ where
     }
 
     /// Finds them; `prepare` is called once all is checked.
-    pub(super) fn first(&self, first: &Buffer<B, K>, places: Option<&Buffer<B, u32>>, prepare: impl FnOnce() -> Result<()>) -> Result<()> {
+    pub(super) fn first(&self, first: &Buffer<B, K>, places: Option<&Buffer<B, u32>>, prepare: Prepare<'_>) -> Result<()> {
         check_outputs(self.device, self.keys, self.results(), Some(first), places)?;
         prepare()?;
         let (device, k) = (self.device, self.task.k);
@@ -102,7 +102,7 @@ where
         &self,
         values: &Buffer<B, V>,
         (first, out): (&Buffer<B, K>, &Buffer<B, V>),
-        prepare: impl FnOnce() -> Result<()>,
+        prepare: Prepare<'_>,
     ) -> Result<()> {
         let (device, n, results) = (self.device, self.keys.len(), self.results());
         if values.len() != n {
