@@ -116,7 +116,15 @@ impl Select {
             (_, true) => Level::Full,
             _ => default,
         };
-        Options { level, patterns: self.patterns, backends: self.backends, narrow: !self.no_narrow, recordings, jobs: self.jobs }
+        Options {
+            level,
+            patterns: self.patterns,
+            backends: self.backends,
+            narrow: !self.no_narrow,
+            recordings,
+            jobs: self.jobs,
+            time: None,
+        }
     }
 }
 

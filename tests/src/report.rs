@@ -82,6 +82,8 @@ pub struct Report {
     pub recorded_rows: Vec<(String, String, Row)>,
     /// By recording, the device that it is of, whatever its form.
     pub machines: BTreeMap<String, String>,
+    /// Cases that were not begun in the time that the run had.
+    pub not_begun: u32,
     /// Recorded cases that the table no longer has, by recording.
     pub stale: BTreeMap<String, u32>,
     /// Wall time of the whole run.

@@ -8,13 +8,13 @@ use crate::report::{DeviceLine, Report, Row, difference};
 use isowarp::backend::Backend as _;
 use isowarp::caps::{Capability, DeviceKind, NumericsVerdict};
 use isowarp::{Device, Error, Result, Selector};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroUsize;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError, mpsc};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Extent of a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -42,6 +42,8 @@ pub struct Options {
     pub recordings: Vec<Recording>,
     /// Number of cases that may run at once, each on devices opened for it; 0: as many as the machine has cores, at most 8.
     pub jobs: usize,
+    /// Time after which no case is begun, where there is a limit: patterns then take turns, so that each has had one.
+    pub time: Option<Duration>,
 }
 
 /// A driver's compiler is what takes time, and some compile on one thread for each device.
@@ -65,7 +67,10 @@ pub fn run(options: &Options, mut progress: impl FnMut(usize, usize, &str, f64))
     let cpu = Device::open(Selector::Cpu)?;
     let again = if options.narrow && options.level == Level::Full { Again::All } else { Again::Never };
     let cases = selected(options)?;
-    let groups = groups(&cases);
+    let mut groups = groups(&cases);
+    if options.time.is_some() {
+        take_turns(&cases, &mut groups);
+    }
     let (devices, absent) = devices::present(&options.backends, again)?;
     let mut report = Report { absent, ..Report::default() };
     report.devices.push(line("cpu".to_owned(), &cpu));
@@ -84,12 +89,15 @@ pub fn run(options: &Options, mut progress: impl FnMut(usize, usize, &str, f64))
     // A software adapter keeps what it has compiled as long as it is open: gigabytes for all patterns together.
     let anew = software && options.level == Level::Full;
     let mut done = 0;
-    let results = compare_all(&cases, &groups, &cpu, sets, (&opening, anew), |case, seconds| {
+    let end = options.time.and_then(|time| started.checked_add(time));
+    let results = compare_all((&cases, end), &groups, &cpu, sets, (&opening, anew), |case, seconds| {
         done += 1;
         progress(done, cases.len(), case, seconds);
     })?;
 
-    for (case, result) in cases.iter().zip(results) {
+    report.not_begun = (cases.len() - results.len()) as u32;
+    for (k, result) in results {
+        let case = &cases[k];
         for ((label, recording), compared) in labels.iter().zip(&mut recordings[1..]).zip(result.devices) {
             if let Some(compared) = compared {
                 let row = Report::row(&mut report.devices_rows, label, case.pattern());
@@ -131,6 +139,21 @@ fn groups(cases: &[Case<Device>]) -> Vec<Range<usize>> {
     groups
 }
 
+/// Puts the first group of each pattern first, then the second ones, and so on.
+fn take_turns(cases: &[Case<Device>], groups: &mut Vec<Range<usize>>) {
+    let mut turns: BTreeMap<&str, u32> = BTreeMap::new();
+    let mut numbered: Vec<_> = groups
+        .drain(..)
+        .map(|group| {
+            let turn = turns.entry(cases[group.start].pattern()).or_default();
+            *turn += 1;
+            (*turn, group)
+        })
+        .collect();
+    numbered.sort_by_key(|(turn, _)| *turn);
+    groups.extend(numbered.into_iter().map(|(_, group)| group));
+}
+
 /// Outcome of a case.
 struct CaseResult {
     /// The digest of the CPU's results.
@@ -146,19 +169,19 @@ fn open<F: Fn() -> Result<Vec<Present>>>(opening: &Mutex<F>, old: Vec<Present>) 
     open()
 }
 
-/// The cases of these groups on every device, several at once, each thread with a set of devices, which it opens anew for each pattern where
-/// that is asked for; the results are in the order of the cases.
+/// The cases of these groups that are begun before the end on every device, several at once, each thread with a set of devices, which it opens anew for
+/// each pattern where that is asked for; the results are in the order of the cases, which they name.
 fn compare_all<F: Fn() -> Result<Vec<Present>> + Send>(
-    cases: &[Case<Device>],
+    (cases, end): (&[Case<Device>], Option<Instant>),
     groups: &[Range<usize>],
     cpu: &Device,
     sets: Vec<Vec<Present>>,
     (opening, anew): (&Mutex<F>, bool),
     mut progress: impl FnMut(&str, f64),
-) -> Result<Vec<CaseResult>> {
+) -> Result<Vec<(usize, CaseResult)>> {
     let (next, (sender, receiver)) = (AtomicUsize::new(0), mpsc::channel());
     let (threads, sets) = (sets.len(), Mutex::new(sets));
-    let work = |sender| take_cases((cases, groups), cpu, (&next, &sets), (opening, anew), &sender);
+    let work = |sender| take_cases((cases, groups, end), cpu, (&next, &sets), (opening, anew), &sender);
     let mut results: Vec<(usize, CaseResult)> = std::thread::scope(|scope| {
         let start = |_: &usize| {
             let sender = sender.clone();
@@ -177,15 +200,15 @@ fn compare_all<F: Fn() -> Result<Vec<Present>> + Send>(
         received.collect::<Result<_>>()
     })?;
     results.sort_by_key(|(k, _)| *k);
-    Ok(results.into_iter().map(|(_, result)| result).collect())
+    Ok(results)
 }
 
 /// The result of a case, and how long it took.
 type Sent = Result<(usize, CaseResult, f64)>;
 
-/// Takes groups of cases until none is left, on a set of devices that nobody else has.
+/// Takes groups of cases until none is left or the end has come, on a set of devices that nobody else has.
 fn take_cases<F: Fn() -> Result<Vec<Present>> + Send>(
-    (cases, groups): (&[Case<Device>], &[Range<usize>]),
+    (cases, groups, end): (&[Case<Device>], &[Range<usize>], Option<Instant>),
     cpu: &Device,
     (next, sets): (&AtomicUsize, &Mutex<Vec<Vec<Present>>>),
     (opening, anew): (&Mutex<F>, bool),
@@ -208,6 +231,9 @@ fn take_cases<F: Fn() -> Result<Vec<Present>> + Send>(
         }
         for k in group.clone() {
             let started = Instant::now();
+            if end.is_some_and(|end| started >= end) {
+                break;
+            }
             let result = compare(&cases[k], cpu, &devices);
             let _ = sender.send(Ok((k, result, started.elapsed().as_secs_f64())));
         }
@@ -326,5 +352,22 @@ fn note_stale(options: &Options, report: &mut Report) {
         if stale > 0 {
             report.stale.insert(recorded.label(), stale);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_take_turns_where_time_is_short() {
+        let cases = selected(&Options::default()).expect("all patterns have cases");
+        let (mut turns, in_order) = (groups(&cases), groups(&cases));
+        take_turns(&cases, &mut turns);
+        let patterns: BTreeSet<_> = cases.iter().map(Case::pattern).collect();
+        let first: BTreeSet<_> = turns.iter().take(patterns.len()).map(|group| cases[group.start].pattern()).collect();
+        assert_eq!(first, patterns, "each pattern has its turn");
+        turns.sort_by_key(|group| group.start);
+        assert_eq!(turns, in_order, "no group is lost");
     }
 }

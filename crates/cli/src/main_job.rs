@@ -7,12 +7,16 @@ use crate::failure::Result;
 use crate::screen::say;
 use crate::validate;
 use isowarp_conformance::Level;
+use std::time::Duration;
+
+/// Time in which comparisons are begun: with the photograph they take less than a minute, also where a driver has to compile every kernel.
+const TIME: Duration = Duration::from_secs(45);
 
 /// Validates, then filters the photograph on every device and compares the results.
 pub(crate) fn main_job(verbose: bool) -> Result {
     // Whoever waits sees why, also through a pipe.
     say(format!("isowarp {}: comparing this machine's devices, bit for bit, for up to a minute\n", env!("CARGO_PKG_VERSION")))?;
-    let report = validate::compare(Level::Quick, &[])?;
+    let report = validate::compare(Level::Quick, &[], Some(TIME))?;
     if verbose || report.different() > 0 {
         say(format!("{}\n", report.text()))?;
     }

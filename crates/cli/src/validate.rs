@@ -6,11 +6,12 @@ use crate::progress::Progress;
 use crate::screen::say;
 use crate::table;
 use isowarp_conformance::{Level, Options, Report, recorded, run};
+use std::time::Duration;
 
 /// Runs the conformance suite and prints its report; an error if any bit differs.
 pub(crate) fn validate(args: &ValidateArgs) -> Result {
     let level = if args.full { Level::Full } else { Level::Quick };
-    let report = compare(level, &args.patterns)?;
+    let report = compare(level, &args.patterns, None)?;
     let mut text = if args.json { table::json(&report)? } else { report.text() };
     if report.equal() + report.different() == 0 && !args.json {
         text += "\nnothing was compared: this machine has the CPU only, and no recorded digests fit";
@@ -23,10 +24,10 @@ pub(crate) fn validate(args: &ValidateArgs) -> Result {
     }
 }
 
-/// Runs the suite, with its progress.
-pub(crate) fn compare(level: Level, patterns: &[String]) -> Result<Report> {
+/// Runs the suite, with its progress, for so long where that is said.
+pub(crate) fn compare(level: Level, patterns: &[String], time: Option<Duration>) -> Result<Report> {
     let recordings = recorded::built_in().map_err(|e| Failure::defect(format!("the recorded digests cannot be read: {e}")))?;
-    let options = Options { level, patterns: patterns.to_vec(), narrow: true, recordings, ..Options::default() };
+    let options = Options { level, patterns: patterns.to_vec(), narrow: true, recordings, time, ..Options::default() };
     let progress = Progress::new("opening devices", 0);
     let mut counted = false;
     let ran = run(&options, |_, all, case, _| {

@@ -1,6 +1,7 @@
 //! Identity: the quick part of the table on every device of this machine, against the CPU definition and the recorded digests; a test a pattern.
 
 use isowarp_conformance::{Level, Options, recorded, run};
+use std::time::Duration;
 
 fn identical(pattern: &str) {
     let backends = std::env::var(crate::common::DEVICES).ok().map(|n| n.split(',').map(str::to_owned).collect()).unwrap_or_default();
@@ -131,4 +132,13 @@ fn a_pattern_without_cases_is_an_error_that_names_the_patterns() {
     let options = Options { patterns: vec!["sacn".to_owned()], ..Options::default() };
     let error = run(&options, |_, _, _, _| ()).expect_err("there is no such pattern").to_string();
     assert!(error.contains("`sacn` has no cases") && error.contains("scan"), "{error}");
+}
+
+#[test]
+fn a_run_without_time_begins_no_case_and_says_so() {
+    let options = |time| Options { patterns: vec!["map".to_owned()], backends: vec!["cpu".to_owned()], time, ..Options::default() };
+    let report = run(&options(Some(Duration::ZERO)), |_, _, _, _| ()).expect("the CPU is here").report;
+    assert_eq!((report.equal(), report.different()), (0, 0));
+    let all = run(&options(Some(Duration::from_secs(3600))), |_, _, _, _| ()).expect("the CPU is here");
+    assert_eq!((all.report.not_begun, all.recordings[0].cases.len()), (0, report.not_begun as usize));
 }

@@ -31,6 +31,9 @@ pub(crate) fn text(report: &Report) -> String {
     if reasons.len() > MAX_REASONS {
         lines.push(format!("Left out: {} more reasons, shown by --verbose", reasons.len() - MAX_REASONS));
     }
+    if report.not_begun > 0 {
+        lines.push(format!("Not in this minute: {} more cases, which `isowarp validate` compares", report.not_begun));
+    }
     lines.push(verdict(report));
     lines.iter().map(|line| folded(line)).collect::<Vec<_>>().join("\n")
 }
@@ -119,6 +122,7 @@ mod tests {
         }
         report.machines = [H200, APART].map(|label| (label.to_owned(), "cuda: NVIDIA H200 (580.1)".to_owned())).into();
         report.absent.push("backend `cuda` is not available\n  help: install it".to_owned());
+        report.not_begun = 1234;
         let text = text(&report);
         for part in [
             "  the definition  cpu\n",
@@ -127,12 +131,13 @@ mod tests {
             "Not here: backend `cuda` is not available\n",
             "Left out: 1 on wgpu: a GPU: the device has no type 2\n",
             "Left out: 2 more reasons, shown by --verbose\n",
+            "Not in this minute: 1234 more cases, which `isowarp validate` compares\n",
             "Proven: 2 patterns return the same bits on the 2 devices of this machine, and\n    those that the GPUs above returned elsewhere: 5 comparisons, \
              all equal (41\n    s).",
         ] {
             assert!(text.contains(part), "{part:?} is not in\n{text}");
         }
-        assert!(text.lines().count() <= 14 && text.lines().all(|line| line.len() <= COLUMNS), "{text}");
+        assert!(text.lines().count() <= 15 && text.lines().all(|line| line.len() <= COLUMNS), "{text}");
     }
 
     #[test]
