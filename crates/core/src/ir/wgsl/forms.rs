@@ -9,6 +9,7 @@
 //! | `abs(x) > -2.5` is taken to hold, for NaN too (NVIDIA) | the sign bit is taken off, and the rest joined with the zero |
 //! | `abs(x) < 0` of the least integer is taken to be false (NVIDIA) | `abs(x)` is joined with the zero |
 //! | `max(max(x, -y), z)` of words loses the sign, however it was written: `0 - y`, `y * -1`, `y / -1`, `~y + 1`, `~(y - 1)`, the low word of either (NVIDIA) | `-y` is the difference to the zero, `x - y` the sum with that, a product has the zero added, a quotient that may be by -1, an inversion of all bits and an exclusive or that may be one are joined with it, the low word of 64 bits is joined with it |
+//! | `min(i32(1), as_i32(max(u32(99), x)))` is taken to be no less than 0, and so not masked where a byte of it is stored (NVIDIA) | the constant of a maximum of words without sign is joined with the zero |
 //! | `(x << 47) >= c` in 64 bits (NVIDIA) | the amount of a shift is joined with the zero |
 //! | `x + x < 1` in 64 bits, beside a quotient or root of f64 (NVIDIA) | one of the two is joined with the zero |
 //! | `x * 65537 * 65537` in 64 bits (NVIDIA, for CUDA) | the constant of a product is joined with it |
@@ -114,6 +115,13 @@ impl Writer<'_> {
             return format!("({x} * {y} + {zero})");
         }
         format!("({x} * {y})")
+    }
+
+    /// The greatest of two words without sign, the values of nodes `a` and `b`.
+    pub(super) fn greatest(&mut self, (a, b): (Id, Id), [x, y]: [String; 2]) -> String {
+        let mut hidden = |id, v: String| if self.is_constant(id) { self.opaque(Ty::U32, &v) } else { v };
+        let [x, y] = [hidden(a, x), hidden(b, y)];
+        format!("max({x}, {y})")
     }
 
     /// Whether one of two words is the constant all of whose bits are set.

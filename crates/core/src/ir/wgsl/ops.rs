@@ -152,6 +152,7 @@ impl Writer<'_> {
                 self.call(&format!("{name}{}", if t == Ty::F64 { "64" } else { "" }), &[x, y])
             }
             BinOp::Min => format!("min({x}, {y})"),
+            BinOp::Max if t == Ty::U32 => self.greatest((a, b), [x, y]),
             BinOp::Max => format!("max({x}, {y})"),
             BinOp::And => infix("&"),
             BinOp::Or => infix("|"),
