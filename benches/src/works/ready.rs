@@ -10,7 +10,7 @@ use isowarp::{Device, Result};
 use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
 
-// What is measured is a closure behind a pointer, so that what is around it is compiled once for a type, and not for each benchmark.
+/// Closure that is measured: behind a pointer, so that what is around it is compiled once for a type, and not for each benchmark.
 pub(super) type Enqueue = Rc<dyn Fn(u64) -> Result<()>>;
 type OfOne<T, R> = Box<dyn Fn(&Device, &Buffer<Device, T>, &Buffer<Device, R>) -> Result<()>>;
 type Digest = Box<dyn Fn() -> Result<u32>>;
