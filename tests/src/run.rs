@@ -42,7 +42,7 @@ pub struct Options {
     pub recordings: Vec<Recording>,
     /// Number of cases that may run at once, each on devices opened for it; 0: as many as the machine has cores, at most 8.
     pub jobs: usize,
-    /// Time after which no case is begun, where there is a limit: patterns then take turns, so that each has had one.
+    /// Time after which no case is begun, where there is a limit: patterns then take turns, so that as many as there is time for have had one.
     pub time: Option<Duration>,
 }
 
